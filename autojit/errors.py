@@ -1,0 +1,278 @@
+"""Exceptions, warnings, and the table of reasons why something is not compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """One line of the user's program.
+
+    Attributes:
+        file: The file name as the code object has it.
+        line: The line number, 1-based.
+        function: The qualified name of the function the line stands in.
+        text: The stripped text of the line, or "".
+    """
+
+    file: str
+    line: int
+    function: str = ""
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonKind:
+    """A row of the reason table: one way in which code stays out of a cluster."""
+
+    id: str
+    title: str
+    why: str
+    hint: str
+
+
+_ROWS = [
+    ReasonKind(
+        "no-source",
+        "the source is not available",
+        "clusters are found in a function's source, and this function has none that matches its bytecode",
+        "define the function in a file or a notebook cell, and reload the module after editing it",
+    ),
+    ReasonKind(
+        "not-a-function",
+        "not a plain Python function",
+        "only functions written in Python have statements to look into",
+        "decorate the Python function that does the array work",
+    ),
+    ReasonKind(
+        "no-row",
+        "a NumPy function without a lowering",
+        "the function has no row in the op table and could not be interpreted",
+        "the line runs in NumPy; see the op table in the docs for what compiles",
+    ),
+    ReasonKind(
+        "host-op",
+        "a pure function that runs on the host",
+        "the function has no XLA lowering, so it runs in NumPy between two clusters",
+        "nothing to do, unless the function dominates the run time",
+    ),
+    ReasonKind(
+        "effect",
+        "a call that may have side effects",
+        "compiled code cannot repeat or reorder what this call does to the outside",
+        "move the call before or after the array work",
+    ),
+    ReasonKind(
+        "statement",
+        "a statement that stays Python",
+        "this kind of statement changes state that is not an array",
+        "move the statement before or after the array work",
+    ),
+    ReasonKind(
+        "unknown-value",
+        "depends on a value that is known only after an earlier line has run",
+        "an earlier line runs natively, so its result is not known before the run",
+        "fix the earlier line first",
+    ),
+    ReasonKind(
+        "data-branch",
+        "a branch on array data",
+        "which way to go is known only when the array has been computed",
+        "use `np.where`, or leave the branch to Python",
+    ),
+    ReasonKind(
+        "data-shape",
+        "a shape that depends on array data",
+        "the number of elements is known only when the array has been computed",
+        "use `np.where` or a masked assignment with a scalar",
+    ),
+    ReasonKind(
+        "data-value",
+        "Python needs the value of an array element",
+        "an index, a shape or a key depends on array data",
+        "leave the line to Python, or compute the index from scalars",
+    ),
+    ReasonKind(
+        "long-loop",
+        "a loop too long to unroll",
+        "the loop would take more operations than the budget allows",
+        "nothing to do: the loop runs in Python, its body is compiled",
+    ),
+    ReasonKind(
+        "budget",
+        "too many operations for one program",
+        "compile time grows faster than the number of operations",
+        "split the function, or raise `--max_cluster_size`",
+    ),
+    ReasonKind(
+        "argument-type",
+        "an argument or variable of a type that is not compiled",
+        "only exact `np.ndarray`s of bool, integer, float and complex types, and scalars, enter a cluster",
+        "convert the value with `np.asarray` first",
+    ),
+    ReasonKind(
+        "keyword",
+        "an argument of a NumPy function that is not compiled",
+        "the function compiles, but not with this argument",
+        "leave the argument out, or let the line run in NumPy",
+    ),
+    ReasonKind(
+        "raises",
+        "NumPy raises an exception here",
+        "the line fails for arguments of these types and shapes",
+        "see the exception that the call raises",
+    ),
+    ReasonKind(
+        "overlap",
+        "arguments share memory and one of them is written",
+        "a compiled program sees its arguments as separate arrays",
+        "pass arrays that do not overlap",
+    ),
+    ReasonKind(
+        "read-only",
+        "a write to a read-only array",
+        "NumPy raises ValueError here",
+        "copy the array first",
+    ),
+    ReasonKind(
+        "errstate",
+        "NumPy's error state or the warning filters are not the default",
+        "compiled code does not report floating point warnings",
+        "leave the `np.errstate` block before the call",
+    ),
+    ReasonKind(
+        "unsupported-syntax",
+        "Python syntax that is not interpreted",
+        "the abstract interpreter has no rule for this expression",
+        "the line runs in Python",
+    ),
+    ReasonKind(
+        "unbound",
+        "a variable that may be unbound",
+        "the name is assigned only on some paths before this line",
+        "assign the variable before the branch or the loop",
+    ),
+    ReasonKind(
+        "too-many-plans",
+        "too many different argument shapes or constants",
+        "every new combination needs a compilation",
+        "pass arguments of fewer different shapes",
+    ),
+    ReasonKind(
+        "too-small",
+        "too little work for a compiled program",
+        "entering a compiled program costs more than NumPy needs for these operations",
+        "nothing to do",
+    ),
+    ReasonKind(
+        "excluded",
+        "excluded by a flag",
+        "the cluster knobs keep this operation out of clusters",
+        "change `--ops_to_cluster`, `--cluster_exclude_ops`, `--max_cluster_size` or `--clustering_fuel`",
+    ),
+    ReasonKind(
+        "slower",
+        "measured slower than NumPy",
+        "the compiled program was timed against NumPy on this machine and lost",
+        "use `policy='eager'` to compile it all the same",
+    ),
+    ReasonKind(
+        "trapped",
+        "the data raised an error inside the compiled program",
+        "NumPy repeats the statements and raises its own exception",
+        "see the exception that the call raises",
+    ),
+    ReasonKind(
+        "internal",
+        "autojit failed",
+        "an error inside autojit; the statements ran in NumPy",
+        "please report it, with the message",
+    ),
+]
+
+REASONS: dict[str, ReasonKind] = {row.id: row for row in _ROWS}
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why one place in the user's program is not compiled.
+
+    Attributes:
+        id: A key of `REASONS`.
+        detail: What exactly was met, in the user's words.
+        source: Where.
+    """
+
+    id: str
+    detail: str
+    source: SourceLine | None = None
+
+    @property
+    def kind(self) -> ReasonKind:
+        return REASONS[self.id]
+
+    def to_dict(self) -> dict[str, object]:
+        """The reason as plain data."""
+        where = self.source
+        return {
+            "id": self.id,
+            "title": self.kind.title,
+            "detail": self.detail,
+            "why": self.kind.why,
+            "hint": self.kind.hint,
+            "file": where.file if where else None,
+            "line": where.line if where else None,
+            "source": where.text if where else None,
+        }
+
+    def __str__(self) -> str:
+        head = f"{self.source}: " if self.source else ""
+        body = f"\n    {self.source.text}" if self.source and self.source.text else ""
+        return (
+            f"{head}[{self.id}] {self.detail}{body}\n    why: {self.kind.why}\n    hint: {self.kind.hint}"
+        )
+
+
+class AutojitError(Exception):
+    """The base of every exception that autojit itself raises."""
+
+
+class UncompilableError(AutojitError):
+    """`jit_compile` met code that cannot be one XLA program.
+
+    Attributes:
+        reasons: Every reason, in program order, not only the first.
+    """
+
+    def __init__(self, name: str, reasons: tuple[Reason, ...]) -> None:
+        self.name = name
+        self.reasons = reasons
+        lines = [f"`{name}` cannot be compiled as a whole, for {len(reasons)} reason(s):"]
+        lines += [f"  {number}. {reason}" for number, reason in enumerate(reasons, 1)]
+        lines.append("use `@autocluster` to compile what compiles and run the rest in NumPy")
+        super().__init__("\n".join(lines))
+
+
+class FlagError(AutojitError, ValueError):
+    """An unknown flag or a bad flag value in `AUTOJIT_FLAGS` or a keyword."""
+
+
+class AutojitWarning(UserWarning):
+    """autojit fell back to NumPy for a reason that the user should know."""
+
+
+class CannotCapture(Exception):
+    """Internal: a place that cannot enter a graph; carries a reason id and the detail."""
+
+    def __init__(self, id: str, detail: str) -> None:
+        super().__init__(f"[{id}] {detail}")
+        self.id = id
+        self.detail = detail
+
+
+class Trapped(Exception):
+    """Internal: a compiled program or a host node met data that NumPy must handle."""

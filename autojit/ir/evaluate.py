@@ -1,0 +1,31 @@
+"""Run a graph in NumPy: the oracle of the tests, the fallback for a cluster, the measure of its cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autojit.ir.graph import Const, Graph, Node, Operand
+
+
+def evaluate(graph: Graph, arguments: Sequence[Any]) -> tuple[Any, ...]:
+    """The graph's results (outputs, then written values) for concrete inputs. Inputs are never changed."""
+    values = dict(zip((value.name for value in graph.inputs), arguments, strict=True))
+    for node in graph.nodes:
+        run_node(node, values)
+    return tuple(read(operand, values) for operand in graph.results)
+
+
+def run_node(node: Node, values: dict[str, Any]) -> None:
+    """Run one node and bind its outputs in `values`."""
+    result = node.op.call(*(read(operand, values) for operand in node.inputs), **node.keywords)
+    if len(node.outputs) == 1:
+        values[node.outputs[0].name] = result
+        return
+    for value, part in zip(node.outputs, result, strict=True):
+        values[value.name] = part
+
+
+def read(operand: Operand, values: dict[str, Any]) -> Any:
+    """The concrete value of an operand."""
+    return operand.value if isinstance(operand, Const) else values[operand.name]

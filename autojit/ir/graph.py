@@ -1,0 +1,95 @@
+"""The graph: NumPy-level operations in SSA form, as frozen data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from autojit.errors import Reason, SourceLine
+from autojit.ir.op import Op
+from autojit.ir.spec import Spec
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A name that is assigned once. Names are fixed when the graph is built, so that stages can be compared."""
+
+    name: str
+    spec: Spec
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const:
+    """A value known when the graph was built: a Python or NumPy scalar, or a small array."""
+
+    value: Any
+    spec: Spec
+
+
+Operand = Value | Const
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """One operation. `inputs` are the op's operands in order; `params` its static parameters."""
+
+    op: Op
+    inputs: tuple[Operand, ...]
+    params: tuple[tuple[str, Any], ...]
+    outputs: tuple[Value, ...]
+    source: SourceLine | None = None
+    cluster: str | None = None
+    reason: Reason | None = None
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        return dict(self.params)
+
+    @property
+    def specs(self) -> tuple[Spec, ...]:
+        return tuple(operand.spec for operand in self.inputs)
+
+    @property
+    def is_host(self) -> bool:
+        return self.op.lower is None
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """An in-place effect: after the graph has run, the caller's array `target` holds `value`."""
+
+    target: Value
+    value: Operand
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """A straight line of nodes from inputs to outputs and writes."""
+
+    name: str
+    inputs: tuple[Value, ...]
+    nodes: tuple[Node, ...]
+    outputs: tuple[Operand, ...]
+    writes: tuple[Write, ...] = field(default=())
+
+    @property
+    def results(self) -> tuple[Operand, ...]:
+        """Everything that must be computed: the outputs, then the written values."""
+        return self.outputs + tuple(write.value for write in self.writes)
+
+    def users(self) -> dict[str, list[Node]]:
+        """The nodes that read each value, by the value's name."""
+        users: dict[str, list[Node]] = {}
+        for node in self.nodes:
+            for value in values_of(node.inputs):
+                users.setdefault(value.name, []).append(node)
+        return users
+
+
+def values_of(operands: tuple[Operand, ...]) -> Iterator[Value]:
+    """The operands that are values, not constants."""
+    return (operand for operand in operands if isinstance(operand, Value))

@@ -1,0 +1,1 @@
+"""The op table: one row per NumPy function, by NumPy chapter."""
