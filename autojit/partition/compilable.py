@@ -1,0 +1,44 @@
+"""Whether a node may enter a cluster, and if not, why not."""
+
+from __future__ import annotations
+
+from autojit.config import Config
+from autojit.errors import Reason
+from autojit.ir.graph import Graph, Node
+from autojit.ir.op import Op
+from autojit.ir.spec import COMPILED_DTYPES
+
+
+def why_not(node: Node, config: Config) -> Reason | None:
+    """The reason why `node` stays on the host, or `None` when it may enter a cluster."""
+    op = node.op
+    if op.lower is None:
+        return Reason("host-op", f"`{op.name}` has no lowering", node.source)
+    if config.ops_to_cluster and not _is_named(op, config.ops_to_cluster):
+        names = ",".join(config.ops_to_cluster)
+        return Reason("excluded", f"`{op.name}` is not among `--ops_to_cluster={names}`", node.source)
+    if _is_named(op, config.cluster_exclude_ops):
+        names = ",".join(config.cluster_exclude_ops)
+        return Reason("excluded", f"`{op.name}` is among `--cluster_exclude_ops={names}`", node.source)
+    for spec in (*node.specs, *(value.spec for value in node.outputs)):
+        if spec.dtype not in COMPILED_DTYPES:
+            return Reason("argument-type", f"`{op.name}` on dtype `{spec.dtype}`", node.source)
+    for graph in subgraphs(node):
+        for inner in graph.nodes:
+            reason = why_not(inner, config)
+            if reason is not None:
+                return reason
+    return None
+
+
+def subgraphs(node: Node) -> tuple[Graph, ...]:
+    """The graphs that a loop or branch node holds in its parameters."""
+    found: list[Graph] = []
+    for _, value in node.params:
+        parts = value if isinstance(value, tuple) else (value,)
+        found += [part for part in parts if isinstance(part, Graph)]
+    return tuple(found)
+
+
+def _is_named(op: Op, names: tuple[str, ...]) -> bool:
+    return any(name in (op.name, op.family) or f"np.{name}" == op.name for name in names)
