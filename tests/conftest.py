@@ -1,0 +1,22 @@
+"""Fixtures that all tests share."""
+
+import os
+import zlib
+
+# Read when jax starts; without it jax looks for accelerators and may warn that it found none.
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def rng(request):
+    """A generator with a seed of the test's own, so that tests neither share nor repeat numbers."""
+    return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
+
+
+@pytest.fixture(autouse=True)
+def legacy_seed():
+    """`np.random` starts from the same state in every test."""
+    np.random.seed(0)
