@@ -8,8 +8,10 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from autojit.ir.graph import Const
 from autojit.ir.op import Family, Infer, Lower, Op
 from autojit.ir.spec import COMPILED_DTYPES, Spec, result_spec
+from autojit.ops import exact
 
 _PYTHON_TYPES = {"i": int, "f": float, "c": complex}
 
@@ -30,40 +32,75 @@ def loop_dtypes(function: np.ufunc, specs: Sequence[Spec], dtype: Any = None) ->
     return function.resolve_dtypes(wanted, signature=signature)
 
 
-def ufunc_infer(function: np.ufunc) -> Infer:
-    """Specs of an elementwise call, by NumPy's own promotion and broadcasting."""
+def ufunc_infer(function: np.ufunc, only: str = "") -> Infer:
+    """Specs of an elementwise call, by NumPy's own promotion and broadcasting.
+
+    A loop whose first dtype is not of one of the kinds in `only` is left to NumPy: TypeError.
+    """
 
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+        check_dtypes(specs)
         dtypes = loop_dtypes(function, specs, params.get("dtype"))
+        if only and dtypes[0].kind not in only:
+            raise TypeError(f"`np.{function.__name__}` of dtype `{dtypes[0]}` is not compiled")
+        check_dtypes([Spec((), dtype) for dtype in dtypes])
         shape = np.broadcast_shapes(*(spec.shape for spec in specs))
         return tuple(result_spec(shape, dtype) for dtype in dtypes[function.nin :])
 
     return infer
 
 
-def ufunc_lower(function: np.ufunc, rule: Callable[..., Any]) -> Lower:
-    """Cast the operands to NumPy's loop dtypes, apply `rule(*xs, trap)`, cast to the output dtypes.
+def ufunc_lower(function: np.ufunc, rule: Callable[..., Any], check: Callable[..., Any] | None = None) -> Lower:
+    """Cast the operands to NumPy's loop dtypes, apply `rule(*xs)`, cast to the output dtypes.
 
-    `rule` is called with operands of the loop dtypes, not yet broadcast. jnp never promotes here.
+    `rule` is called with operands of the loop dtypes, broadcast to the result's shape and fenced against XLA's
+    algebraic simplifier. `check` is called with the operands before broadcasting, constants as NumPy values, and
+    tells whether the data must be left to NumPy.
     """
 
     def lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
         dtypes = loop_dtypes(function, node.specs, node.keywords.get("dtype"))
-        cast = [_cast(x, dtype) for x, dtype in zip(xs, dtypes, strict=False)]
-        results = rule(*cast, trap=trap) if getattr(rule, "wants_trap", False) else rule(*cast)
+        xs = cast_operands(node, xs, dtypes, trap)
+        if check is not None:
+            trap_if(check(*known_operands(node, xs)), trap)
+        shape = node.outputs[0].spec.shape
+        xs = exact.broadcast(*xs, shape=shape)
+        results = rule(*xs, trap=trap) if getattr(rule, "wants_trap", False) else rule(*xs)
         if function.nout == 1:
             results = (results,)
-        shape = node.outputs[0].spec.shape
         return tuple(
-            jnp.broadcast_to(result.astype(dtype), shape)
-            for result, dtype in zip(results, dtypes[function.nin :], strict=True)
+            exact.cast(result, dtype) for result, dtype in zip(results, dtypes[function.nin :], strict=True)
         )
 
     return lower
 
 
-def _cast(x: Any, dtype: np.dtype) -> Any:
-    return x if x.dtype == dtype else x.astype(dtype)
+def cast_operands(node: Any, xs: Sequence[Any], dtypes: Sequence[Any], trap: Callable[[Any], None]) -> list[Any]:
+    """The operands in the wanted dtypes. A Python int that does not fit traps: NumPy raises or compares exactly."""
+    for operand, x, dtype in zip(node.inputs, xs, dtypes, strict=False):
+        if operand.spec.weak and operand.spec.dtype.kind == "i" and dtype.kind in "iu" and dtype != np.int64:
+            info = np.iinfo(dtype)
+            value = operand.value if isinstance(operand, Const) else x
+            # A value that is not constant is an int64 already.
+            trap_if((value < int(info.min)) | (value > min(int(info.max), 2**63 - 1)), trap)
+    return [exact.cast(x, dtype) for x, dtype in zip(xs, dtypes, strict=False)]
+
+
+def known_operands(node: Any, xs: Sequence[Any]) -> list[Any]:
+    """The operands, with the constants among them as NumPy arrays of the dtype they were cast to."""
+    return [
+        np.asarray(operand.value).astype(x.dtype) if isinstance(operand, Const) else x
+        for operand, x in zip(node.inputs, xs, strict=True)
+    ]
+
+
+def trap_if(flag: Any, trap: Callable[[Any], None]) -> None:
+    """Trap when `flag` is true anywhere; costs nothing where it is already known to be false."""
+    if isinstance(flag, (bool, np.bool_, np.ndarray)):
+        if np.any(flag):
+            trap(jnp.asarray(True))
+    else:
+        trap(jnp.any(flag))
 
 
 def wants_trap(rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -72,8 +109,27 @@ def wants_trap(rule: Callable[..., Any]) -> Callable[..., Any]:
     return rule
 
 
-def elementwise(function: np.ufunc, rule: Callable[..., Any] | None, *, traps: bool = False, note: str = "") -> Op:
-    """A row for a NumPy ufunc. `rule` maps jax values of NumPy's loop dtypes to the jax result."""
+def elementwise(
+    function: np.ufunc,
+    rule: Callable[..., Any] | None,
+    *,
+    check: Callable[..., Any] | None = None,
+    traps: bool = False,
+    methods: tuple[str, ...] = (),
+    only: str = "",
+    note: str = "",
+) -> Op:
+    """A row for a NumPy ufunc.
+
+    Args:
+        function: The ufunc.
+        rule: Maps jax values of NumPy's loop dtypes, broadcast, to the jax result. `None`: the ufunc runs on the host.
+        check: Tells from the operands, not broadcast, whether the data must be left to NumPy.
+        traps: Whether the rule may trap.
+        methods: The names of the array methods that do the same.
+        only: The dtype kinds ("biufc") of the loops that `rule` has; "" for all.
+        note: One line for the documentation table.
+    """
     names = ("x1", "x2", "x3", "x4")[: function.nin] if function.nin > 1 else ("x",)
     return Op(
         name=f"np.{function.__name__}",
@@ -81,10 +137,12 @@ def elementwise(function: np.ufunc, rule: Callable[..., Any] | None, *, traps: b
         family="elementwise" if rule else "host",
         operands=names,
         params=("dtype",),
-        infer=ufunc_infer(function),
-        lower=None if rule is None else ufunc_lower(function, rule),
+        infer=ufunc_infer(function, only),
+        lower=None if rule is None else ufunc_lower(function, rule, check),
         numpy=(function,),
-        traps=traps or getattr(rule, "wants_trap", False),
+        methods=methods,
+        # Any ufunc of two operands may meet a Python int that its partner's dtype cannot hold.
+        traps=traps or check is not None or function.nin > 1 or getattr(rule, "wants_trap", False),
         sharding="elementwise",
         note=note,
     )

@@ -1,0 +1,261 @@
+"""Rules for arithmetic, comparisons, minima and maxima, and logic. Operands come broadcast, in NumPy's loop dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autojit.ops import exact
+
+
+def kind(x: Any) -> str:
+    """The kind of the dtype: one of "biufc"."""
+    return np.dtype(x.dtype).kind
+
+
+def add(x: Any, y: Any) -> Any:
+    return x | y if kind(x) == "b" else lax.add(x, y)
+
+
+def subtract(x: Any, y: Any) -> Any:
+    return lax.sub(x, y)
+
+
+def multiply(x: Any, y: Any) -> Any:
+    if kind(x) == "b":
+        return x & y
+    if kind(x) != "c":
+        return lax.mul(x, y)
+    a, b, c, d = lax.real(x), lax.imag(x), lax.real(y), lax.imag(y)
+    return lax.complex(a * c - b * d, a * d + b * c)
+
+
+def divide(x: Any, y: Any) -> Any:
+    return exact.divide(x, y)
+
+
+def _zero_divisor(_: Any, y: Any) -> Any:
+    return (y == 0).any() if kind(y) in "iu" else False
+
+
+#: When an integer division or remainder is left to NumPy.
+zero_divisor = _zero_divisor
+
+
+def floor_divide(x: Any, y: Any) -> Any:
+    return divmod_(x, y)[0]
+
+
+def remainder(x: Any, y: Any) -> Any:
+    return divmod_(x, y)[1]
+
+
+def divmod_(x: Any, y: Any) -> tuple[Any, Any]:
+    if kind(x) in "iu":
+        return _divmod_integer(x, y)
+    if x.dtype == jnp.float16:
+        quotient, rest = _divmod_float(x.astype(jnp.float32), y.astype(jnp.float32))
+        return quotient.astype(jnp.float16), rest.astype(jnp.float16)
+    return _divmod_float(x, y)
+
+
+def _divmod_integer(x: Any, y: Any) -> tuple[Any, Any]:
+    quotient, rest = lax.div(x, y), lax.rem(x, y)
+    zero = jnp.zeros_like(x)
+    if kind(x) == "i":
+        down = (rest != 0) & ((rest < 0) != (y < 0))
+        quotient, rest = jnp.where(down, quotient - 1, quotient), jnp.where(down, rest + y, rest)
+        rest = jnp.where(y == -1, zero, rest)
+    return jnp.where(y == 0, zero, quotient), jnp.where(y == 0, zero, rest)
+
+
+def _divmod_float(x: Any, y: Any) -> tuple[Any, Any]:
+    """Python's rule: the remainder has the divisor's sign, the quotient is snapped to the nearest integer."""
+    rest = lax.rem(x, y)
+    quotient = exact.divide(x - rest, y)
+    turn = (rest != 0) & ((y < 0) != (rest < 0))
+    quotient = jnp.where(turn, quotient - 1, quotient)
+    floor = lax.floor(quotient)
+    floor = jnp.where(exact.subtract(quotient, floor) > 0.5, floor + 1, floor)
+    plain = exact.divide(x, y)
+    floor = jnp.where(quotient == 0, exact.copysign(jnp.zeros_like(x), plain), floor)
+    signed = jnp.where(rest == 0, exact.copysign(jnp.zeros_like(x), y), jnp.where(turn, rest + y, rest))
+    zero = y == 0
+    return jnp.where(zero, plain, floor), jnp.where(zero, rest, signed)
+
+
+def fmod(x: Any, y: Any) -> Any:
+    if kind(x) == "f":
+        return lax.rem(x, y)
+    rest = jnp.where(y == 0, jnp.zeros_like(x), lax.rem(x, y))
+    return jnp.where(y == -1, jnp.zeros_like(x), rest) if kind(x) == "i" else rest
+
+
+def negative(x: Any) -> Any:
+    return lax.neg(x)
+
+
+def positive(x: Any) -> Any:
+    return x
+
+
+def absolute(x: Any) -> Any:
+    if kind(x) in "bu":
+        return x
+    return hypot(lax.real(x), lax.imag(x)) if kind(x) == "c" else lax.abs(x)
+
+
+def hypot(x: Any, y: Any) -> Any:
+    """Scaled so that no intermediate overflows; infinite if one side is, whatever the other is."""
+    if x.dtype == jnp.float16:
+        return hypot(x.astype(jnp.float32), y.astype(jnp.float32)).astype(jnp.float16)
+    x, y = lax.abs(x), lax.abs(y)
+    high, low = jnp.where(x >= y, x, y), jnp.where(x >= y, y, x)
+    ratio = jnp.where(high == 0, jnp.zeros_like(x), exact.divide(low, high))
+    result = exact.multiply(high, lax.sqrt(exact.add(jnp.ones_like(x), exact.multiply(ratio, ratio))))
+    infinite = jnp.isinf(x) | jnp.isinf(y)
+    result = jnp.where(jnp.isnan(x) | jnp.isnan(y), jnp.full_like(x, jnp.nan), result)
+    return jnp.where(infinite, jnp.full_like(x, jnp.inf), result)
+
+
+def sign(x: Any) -> Any:
+    if kind(x) == "c":
+        size = absolute(x)
+        unit = lax.complex(exact.divide(lax.real(x), size), exact.divide(lax.imag(x), size))
+        return jnp.where(x == 0, jnp.zeros_like(x), unit)
+    one, zero = jnp.ones_like(x), jnp.zeros_like(x)
+    if kind(x) == "u":
+        return jnp.where(x > 0, one, zero)
+    return jnp.where(x > 0, one, jnp.where(x < 0, -one, jnp.where(x == 0, zero, x)))
+
+
+def square(x: Any) -> Any:
+    return multiply(x, x)
+
+
+def reciprocal(x: Any) -> Any:
+    if kind(x) in "iu":
+        return lax.div(jnp.ones_like(x), jnp.where(x == 0, jnp.ones_like(x), x))
+    return exact.divide(jnp.ones_like(x), x)
+
+
+def zero_operand(x: Any) -> Any:
+    """When an integer reciprocal is left to NumPy."""
+    return (x == 0).any() if kind(x) in "iu" else False
+
+
+def conjugate(x: Any) -> Any:
+    return lax.conj(x) if kind(x) == "c" else x
+
+
+def by_parts(rule: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Extend a rule for floats to complex numbers, part by part, and to integers, which it leaves alone."""
+
+    def extended(x: Any) -> Any:
+        if kind(x) in "biu":
+            return x
+        return lax.complex(rule(lax.real(x)), rule(lax.imag(x))) if kind(x) == "c" else rule(x)
+
+    return extended
+
+
+def _rint(x: Any) -> Any:
+    return lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
+
+
+rint, floor, ceil, trunc = by_parts(_rint), by_parts(lax.floor), by_parts(lax.ceil), by_parts(exact.truncate)
+
+
+def compare(op: Callable[[Any, Any], Any], strict: Callable[[Any, Any], Any] | None = None) -> Callable[..., Any]:
+    """A comparison. NumPy orders complex numbers by the real, then the imaginary part.
+
+    Args:
+        op: The comparison itself.
+        strict: For orderings, the same one without equality; `None` for equality and inequality.
+    """
+
+    def rule(x: Any, y: Any) -> Any:
+        if kind(x) == "i" and kind(y) == "u":
+            return jnp.where(x < 0, op(np.int64(-1), np.int64(0)), op(x.astype(y.dtype), y))
+        if kind(x) == "u" and kind(y) == "i":
+            return jnp.where(y < 0, op(np.int64(0), np.int64(-1)), op(x, y.astype(x.dtype)))
+        if kind(x) != "c" or strict is None:
+            return op(x, y)
+        a, b, c, d = lax.real(x), lax.imag(x), lax.real(y), lax.imag(y)
+        return (strict(a, c) & ~jnp.isnan(b) & ~jnp.isnan(d)) | ((a == c) & op(b, d))
+
+    return rule
+
+
+equal = compare(lambda x, y: x == y)
+not_equal = compare(lambda x, y: x != y)
+less = compare(lambda x, y: x < y, lambda x, y: x < y)
+less_equal = compare(lambda x, y: x <= y, lambda x, y: x < y)
+greater = compare(lambda x, y: x > y, lambda x, y: x > y)
+greater_equal = compare(lambda x, y: x >= y, lambda x, y: x > y)
+
+
+def isnan(x: Any) -> Any:
+    return x != x if exact.is_inexact(x) else jnp.zeros(x.shape, bool)
+
+
+def maximum(x: Any, y: Any) -> Any:
+    if kind(x) == "c":
+        return jnp.where(isnan(x) | greater_equal(x, y), x, y)
+    return lax.max(x, y)
+
+
+def minimum(x: Any, y: Any) -> Any:
+    if kind(x) == "c":
+        return jnp.where(isnan(x) | less_equal(x, y), x, y)
+    return lax.min(x, y)
+
+
+def fmax(x: Any, y: Any) -> Any:
+    return jnp.where(isnan(y) | greater_equal(x, y), x, y)
+
+
+def fmin(x: Any, y: Any) -> Any:
+    return jnp.where(isnan(y) | less_equal(x, y), x, y)
+
+
+def truth(x: Any) -> Any:
+    """Whether the elements are not zero; NaN is true."""
+    return x if kind(x) == "b" else x != 0
+
+
+def logical_and(x: Any, y: Any) -> Any:
+    return truth(x) & truth(y)
+
+
+def logical_or(x: Any, y: Any) -> Any:
+    return truth(x) | truth(y)
+
+
+def logical_xor(x: Any, y: Any) -> Any:
+    return truth(x) ^ truth(y)
+
+
+def logical_not(x: Any) -> Any:
+    return ~truth(x)
+
+
+def isfinite(x: Any) -> Any:
+    if kind(x) == "c":
+        return isfinite(lax.real(x)) & isfinite(lax.imag(x))
+    return lax.is_finite(x) if kind(x) == "f" else jnp.ones(x.shape, bool)
+
+
+def isinf(x: Any) -> Any:
+    if kind(x) == "c":
+        return isinf(lax.real(x)) | isinf(lax.imag(x))
+    return lax.abs(x) == jnp.inf if kind(x) == "f" else jnp.zeros(x.shape, bool)
+
+
+def heaviside(x: Any, y: Any) -> Any:
+    one, zero = jnp.ones_like(x), jnp.zeros_like(x)
+    return jnp.where(isnan(x), x, jnp.where(x == 0, y, jnp.where(x < 0, zero, one)))

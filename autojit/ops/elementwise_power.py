@@ -1,0 +1,121 @@
+"""Rows for np.power and np.float_power, and what NumPy's `**` operator stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autojit.ir.graph import Const
+from autojit.ir.op import Op
+from autojit.ir.spec import Spec
+from autojit.ops import exact
+from autojit.ops.elementwise_arithmetic import kind, multiply
+from autojit.ops.elementwise_bits import in_float32, integer_power
+from autojit.ops.families import cast_operands, known_operands, loop_dtypes, row, trap_if, ufunc_infer
+
+#: Exponents up to here are multiplied out for floats: at most two roundings, and many times as fast as `pow`.
+_FLOAT_LIMIT = 4
+#: NumPy multiplies complex powers out up to here.
+_COMPLEX_LIMIT = 99
+
+
+def fast_power(base: Spec, exponent: object) -> np.ufunc | None:
+    """The ufunc behind `base ** exponent` where it is not np.power.
+
+    NumPy looks for the exact Python ints -1 and 2 and the Python float 0.5, and only when the base is an array.
+
+    Args:
+        base: The spec of the base.
+        exponent: The exponent as it stands in the program.
+    """
+    if base.kind != "array":
+        return None
+    if type(exponent) is int and exponent == 2:
+        return np.square
+    if base.dtype.kind in "fc":
+        if type(exponent) is int and exponent == -1:
+            return np.reciprocal
+        if type(exponent) is float and exponent == 0.5:
+            return np.sqrt
+    return None
+
+
+def _lower(function: np.ufunc) -> Callable[..., Any]:
+    def lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
+        dtypes = loop_dtypes(function, node.specs, node.keywords.get("dtype"))
+        xs = cast_operands(node, xs, dtypes, trap)
+        _, exponent = known_operands(node, xs)
+        if kind(exponent) == "i":
+            # NumPy raises: integers to negative integer powers are not allowed.
+            trap_if((exponent < 0).any(), trap)
+        known = exponent if isinstance(node.inputs[1], Const) and exponent.ndim == 0 else None
+        x, y = exact.broadcast(*xs, shape=node.outputs[0].spec.shape)
+        return (_power(x, y, known),)
+
+    return lower
+
+
+def _power(x: Any, y: Any, known: Any) -> Any:
+    if kind(x) in "iu":
+        return integer_power(x, y) if known is None else product(x, max(int(known), 0))
+    if kind(x) == "f":
+        if known is not None and float(known) in range(1, _FLOAT_LIMIT + 1):
+            return in_float32(lambda z: product(z, int(known)))(x)
+        return in_float32(lax.pow)(x, y)
+    if known is not None and complex(known) in range(-_COMPLEX_LIMIT, _COMPLEX_LIMIT + 1):
+        return _complex_product(x, int(known.real))
+    return _complex_power(x, y)
+
+
+def product(x: Any, exponent: int) -> Any:
+    """`x ** exponent` by squaring, for an exponent known when the program is built."""
+    result = None
+    while exponent:
+        if exponent & 1:
+            result = x if result is None else multiply(*exact.fence(result, x))
+        exponent >>= 1
+        if exponent:
+            x = multiply(*exact.fence(x, x))
+    return jnp.ones_like(x) if result is None else result
+
+
+def _complex_product(x: Any, exponent: int) -> Any:
+    if exponent == 0:
+        return jnp.ones_like(x)
+    result = product(x, abs(exponent))
+    if exponent < 0:
+        result = exact.divide(jnp.ones_like(x), result)
+        result = jnp.where(x == 0, jnp.full_like(x, complex(jnp.nan, jnp.nan)), result)
+    return result
+
+
+def _complex_power(x: Any, y: Any) -> Any:
+    result = lax.exp(multiply(y, lax.log(x)))
+    nothing = jnp.full_like(x, complex(jnp.nan, jnp.nan))
+    zero = jnp.where((lax.real(y) > 0) & (lax.imag(y) == 0), jnp.zeros_like(x), nothing)
+    return jnp.where(y == 0, jnp.ones_like(x), jnp.where(x == 0, zero, result))
+
+
+def _row(function: np.ufunc, note: str = "") -> Op:
+    return row(
+        f"np.{function.__name__}",
+        function,
+        "elementwise",
+        ("x1", "x2"),
+        params=("dtype",),
+        infer=ufunc_infer(function),
+        lower=_lower(function),
+        traps=True,
+        sharding="elementwise",
+        note=note,
+    )
+
+
+ROWS: tuple[Op, ...] = (
+    _row(np.power, "a negative exponent of integers goes to NumPy, which raises"),
+    _row(np.float_power),
+)

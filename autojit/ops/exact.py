@@ -1,0 +1,133 @@
+"""Float arithmetic that XLA must not rewrite, and the casts and bit tricks that the rules share.
+
+XLA's algebraic simplifier treats floats as if they were reals: it turns `x / c` into `x * (1 / c)`, `x / y / z` into
+`x / (y * z)`, `(x + 1e16) - 1e16` into `x`. An optimization barrier on the *broadcast operands* of an operation hides
+them from the simplifier; the CPU compiler drops the barrier before it fuses, so nothing is materialized.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+_BITS = {2: jnp.uint16, 4: jnp.uint32, 8: jnp.uint64}
+
+
+def is_inexact(x: Any) -> bool:
+    """Whether `x` holds floats or complex numbers."""
+    return np.dtype(x.dtype).kind in "fc"
+
+
+def fence(*xs: Any) -> tuple[Any, ...]:
+    """The same values, hidden from XLA's algebraic simplifier where they are floats or complex."""
+    return tuple(lax.optimization_barrier(x) if is_inexact(x) else x for x in xs)
+
+
+def broadcast(*xs: Any, shape: tuple[int, ...] | None = None) -> tuple[Any, ...]:
+    """The operands at their common shape, fenced."""
+    if shape is None:
+        shape = np.broadcast_shapes(*(np.shape(x) for x in xs))
+    return fence(*(x if x.shape == shape else jnp.broadcast_to(x, shape) for x in xs))
+
+
+def divide(x: Any, y: Any) -> Any:
+    """`x / y`, correctly rounded, for operands of one float or complex dtype; they broadcast."""
+    x, y = broadcast(x, y)
+    return _divide_complex(x, y) if np.dtype(x.dtype).kind == "c" else lax.div(x, y)
+
+
+def multiply(x: Any, y: Any) -> Any:
+    """`x * y` for operands of one dtype; they broadcast."""
+    return lax.mul(*broadcast(x, y))
+
+
+def subtract(x: Any, y: Any) -> Any:
+    """`x - y` for operands of one dtype; they broadcast."""
+    return lax.sub(*broadcast(x, y))
+
+
+def add(x: Any, y: Any) -> Any:
+    """`x + y` for operands of one dtype; they broadcast."""
+    return lax.add(*broadcast(x, y))
+
+
+def _divide_complex(x: Any, y: Any) -> Any:
+    """Smith's method, in the order of NumPy's loop."""
+    a, b, c, d = lax.real(x), lax.imag(x), lax.real(y), lax.imag(y)
+    wide = lax.abs(c) >= lax.abs(d)
+    large, small = jnp.where(wide, c, d), jnp.where(wide, d, c)
+    ratio = divide(small, large)
+    scale = divide(jnp.ones_like(large), add(large, multiply(small, ratio)))
+    real = jnp.where(wide, add(a, multiply(b, ratio)), add(multiply(a, ratio), b))
+    imag = jnp.where(wide, subtract(b, multiply(a, ratio)), subtract(multiply(b, ratio), a))
+    zero = (c == 0) & (d == 0)
+    real = jnp.where(zero, divide(a, lax.abs(c)), multiply(real, scale))
+    imag = jnp.where(zero, divide(b, lax.abs(c)), multiply(imag, scale))
+    return lax.complex(real, imag)
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """`x.astype(dtype)` as NumPy rounds it; the caller looks after values that an integer cannot hold."""
+    dtype = np.dtype(dtype)
+    if x.dtype == dtype:
+        return x
+    kind = np.dtype(x.dtype).kind
+    if kind == "c" and dtype.kind not in "cb":
+        return cast(lax.real(x), dtype)
+    if dtype == np.float16 and x.dtype == np.float64:
+        return _half(x)
+    return (x != 0) if dtype == np.bool_ else x.astype(dtype)
+
+
+def _half(x: Any) -> Any:
+    """float64 to float16 in one rounding; XLA goes through float32 and rounds twice.
+
+    The step to float32 rounds to odd: an inexact float32 gets its last bit set, which no later tie can hide.
+    """
+    near = x.astype(jnp.float32)
+    back = near.astype(jnp.float64)
+    pattern = bits(near)
+    toward_zero = jnp.where(lax.abs(back) > lax.abs(x), pattern - 1, pattern)
+    odd = jnp.where((back != x) & jnp.isfinite(back), toward_zero | 1, pattern)
+    return from_bits(odd, jnp.float32).astype(jnp.float16)
+
+
+def outside(x: Any, dtype: Any) -> Any:
+    """Where the real numbers `x` cannot be cast to the integer `dtype` (NaN, infinite or out of range)."""
+    info = np.iinfo(dtype)
+    if x.dtype == jnp.float16:
+        x = x.astype(jnp.float32)
+    whole = truncate(x)
+    # Both limits are powers of two (or 0), so every float dtype holds them exactly.
+    low, high = float(info.min), float(info.max // 2 + 1) * 2.0
+    return ~((whole >= low) & (whole < high))
+
+
+def truncate(x: Any) -> Any:
+    """`np.trunc` of floats, signed zeros kept."""
+    return jnp.where(signbit(x), lax.ceil(x), lax.floor(x))
+
+
+def bits(x: Any) -> Any:
+    """The bit pattern of floats as unsigned integers."""
+    return lax.bitcast_convert_type(x, _BITS[np.dtype(x.dtype).itemsize])
+
+
+def from_bits(pattern: Any, dtype: Any) -> Any:
+    """The floats with these bit patterns."""
+    return lax.bitcast_convert_type(pattern, dtype)
+
+
+def signbit(x: Any) -> Any:
+    """`np.signbit` of floats."""
+    return (bits(x) >> (8 * np.dtype(x.dtype).itemsize - 1)) != 0
+
+
+def copysign(x: Any, y: Any) -> Any:
+    """`np.copysign` of floats of one dtype."""
+    pattern = bits(x)
+    sign = np.dtype(pattern.dtype).type(1 << (8 * np.dtype(x.dtype).itemsize - 1))
+    return from_bits((pattern & ~sign) | (bits(y) & sign), x.dtype)
