@@ -1,0 +1,275 @@
+"""Print a graph as a NumPy function that runs, and run what was printed."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import PurePath
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from autojit.ir.graph import Const, Graph, Node, Operand
+from autojit.ir.index import Index, Place, Slice, Window, window_slice
+from autojit.ir.op import Op
+from autojit.ir.spec import COMPILED_DTYPES
+
+#: Arrays of at most this many elements are printed in full.
+_INLINE_SIZE = 16
+
+_RESERVED = frozenset({"np", "aj", "complex", "slice", "float", "int", "bool"})
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A printed graph: the text, and the values of the names in it that stand for large constants."""
+
+    text: str
+    constants: dict[str, Any]
+
+
+def to_text(graph: Graph) -> str:
+    """The graph as a NumPy function that runs, one node per line.
+
+    The comments tell each node's spec, its cluster or why it has none, and the user's line. Written values are
+    returned after the outputs. Constants too large to print are names, bound by `constants_of(graph)`.
+    """
+    return print_graph(graph).text
+
+
+def constants_of(graph: Graph) -> dict[str, Any]:
+    """The values of the constants that `to_text` prints as names."""
+    return print_graph(graph).constants
+
+
+def print_graph(graph: Graph) -> Printed:
+    """The text and its constants in one go."""
+    return _Printer(graph).run()
+
+
+def node_text(node: Node) -> str:
+    """The line of one node, without the comment. Large constants are names that nothing binds."""
+    return _Printer(Graph("node", (), (node,), ())).assignment(node)
+
+
+def run_text(
+    graph: Graph | str,
+    arguments: Sequence[Any],
+    constants: Mapping[str, Any] | None = None,
+    namespace: Mapping[str, Any] | None = None,
+) -> tuple[Any, ...]:
+    """The results (outputs, then written values) of running a printed graph.
+
+    Args:
+        graph: A graph, which is printed first, or the text of one.
+        arguments: One per input.
+        constants: The values of the names of large constants; a graph brings its own.
+        namespace: What `np`, `aj` and other roots of op names stand for; a graph brings the calls of its own ops.
+    """
+    names: dict[str, Any] = {"np": np, **(namespace or {})}
+    printed = print_graph(graph) if isinstance(graph, Graph) else Printed(graph, {})
+    calls = _call_namespace(graph) if isinstance(graph, Graph) else {"aj": SimpleNamespace(**_HELPERS)}
+    for root, holder in calls.items():
+        names[root] = SimpleNamespace(**(_public(names.get(root)) | vars(holder))) if root == "aj" else holder
+    names |= printed.constants | dict(constants or {})
+    tree = ast.parse(printed.text)
+    function = next(statement for statement in tree.body if isinstance(statement, ast.FunctionDef))
+    last = function.body[-1]
+    exec(compile(tree, f"<graph {function.name}>", "exec"), names)
+    result = names[function.name](*arguments)
+    return result if isinstance(last, ast.Return) and isinstance(last.value, ast.Tuple) else (result,)
+
+
+def _window(start: Any, length: int, step: int = 1) -> slice:
+    return window_slice(int(start), length, step)
+
+
+_HELPERS: dict[str, Any] = {"Index": Index, "Slice": Slice, "Window": Window, "Place": Place, "window_slice": _window}
+
+
+def _public(holder: Any) -> dict[str, Any]:
+    return {name: value for name, value in getattr(holder, "__dict__", {}).items() if not name.startswith("_")}
+
+
+def _call_namespace(graph: Graph) -> dict[str, Any]:
+    """Bind the printed names of the graph's ops that NumPy does not have."""
+    roots: dict[str, Any] = {"aj": SimpleNamespace(**_HELPERS)}
+    for op in {node.op for node in graph.nodes}:
+        root, *path = _call_name(op).split(".")
+        if root == "np":
+            continue
+        holder = roots.setdefault(root, SimpleNamespace())
+        for part in path[:-1]:
+            if not hasattr(holder, part):
+                setattr(holder, part, SimpleNamespace())
+            holder = getattr(holder, part)
+        setattr(holder, path[-1], op.call)
+    return roots
+
+
+def _call_name(op: Op) -> str:
+    """The op's name as an expression; names without a module are found in `aj`."""
+    return op.name if "." in op.name else f"aj.{op.name}"
+
+
+def _identifier(name: str) -> str:
+    name = re.sub(r"\W", "_", name) or "_"
+    return f"_{name}" if name[0].isdigit() or keyword.iskeyword(name) or name in _RESERVED else name
+
+
+class _Printer:
+    """Prints one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.constants: dict[str, Any] = {}
+        self._bound: dict[int, str] = {}
+        self._names: dict[str, str] = {}
+        self._taken: set[str] = set()
+        for value in graph.inputs:
+            self.name(value.name)
+        for node in graph.nodes:
+            for value in node.outputs:
+                self.name(value.name)
+
+    def run(self) -> Printed:
+        graph = self.graph
+        inputs = ", ".join(self.name(value.name) for value in graph.inputs)
+        specs = ", ".join(str(value.spec) for value in graph.inputs)
+        lines = [f"def {_identifier(graph.name)}({inputs}):" + (f"  # {specs}" if specs else "")]
+        for node in graph.nodes:
+            lines += [f"    # {line}" for line in self.inner(node)]
+            lines.append(f"    {self.assignment(node)}  # {self.comment(node)}")
+        results = [self.operand(operand) for operand in graph.results]
+        returned = results[0] if len(results) == 1 else f"({', '.join(results)})" if not results else ", ".join(results)
+        targets = ", ".join(self.name(write.target.name) for write in graph.writes)
+        lines.append(f"    return {returned}" + (f"  # writes: {targets}" if targets else ""))
+        return Printed("\n".join(lines) + "\n", self.constants)
+
+    def name(self, name: str) -> str:
+        """The identifier for a value's name; they differ only where the name is no free identifier."""
+        if name not in self._names:
+            text = _identifier(name)
+            while text in self._taken:
+                text += "_"
+            self._taken.add(text)
+            self._names[name] = text
+        return self._names[name]
+
+    def assignment(self, node: Node) -> str:
+        targets = ", ".join(self.name(value.name) for value in node.outputs)
+        return f"{targets or '_'} = {self.call(node)}"
+
+    def call(self, node: Node) -> str:
+        """A node's call: by the row's own text, or as `name(operands, param=...)`."""
+        operands = [self.operand(operand) for operand in node.inputs]
+        if node.op.text is not None:
+            # The row may put an operand next to an operator or a bracket.
+            safe = [text if re.fullmatch(r"\w+", text) else f"({text})" for text in operands]
+            return node.op.text(safe, node.keywords)
+        arguments = _positional(node.op, operands)
+        arguments += [f"{name}={self.param(value)}" for name, value in node.params]
+        return f"{_call_name(node.op)}({', '.join(arguments)})"
+
+    def comment(self, node: Node) -> str:
+        parts = [", ".join(str(value.spec) for value in node.outputs)]
+        if node.cluster is not None:
+            parts.append(node.cluster)
+        if node.reason is not None:
+            parts.append(node.reason.id)
+        if node.source is not None:
+            parts.append(f"{PurePath(node.source.file).name}:{node.source.line}")
+        return " ".join(" | ".join(parts).split())
+
+    def inner(self, node: Node) -> list[str]:
+        """The text of the graphs in a node's parameters, for the reader; the call gets the graphs themselves."""
+        lines: list[str] = []
+        for _, value in node.params:
+            for part in value if isinstance(value, tuple) else (value,):
+                if isinstance(part, Graph):
+                    lines += to_text(part).splitlines()
+        return lines
+
+    def operand(self, operand: Operand) -> str:
+        if not isinstance(operand, Const):
+            return self.name(operand.name)
+        return _constant(operand.value) or self.bind(operand.value)
+
+    def param(self, value: Any) -> str:
+        """A parameter as an expression."""
+        if type(value) is tuple:
+            return "(" + "".join(f"{self.param(part)}, " for part in value).rstrip() + ")" if value else "()"
+        if isinstance(value, slice):
+            return f"slice({self.param(value.start)}, {self.param(value.stop)}, {self.param(value.step)})"
+        if isinstance(value, Index | Slice | Window | Place):
+            parts = ", ".join(self.param(getattr(value, field.name)) for field in fields(value))
+            return f"aj.{type(value).__name__}({parts})"
+        return _static(value) or _constant(value) or self.bind(value)
+
+    def bind(self, value: Any) -> str:
+        """A new name for a constant, the same for the same object."""
+        if id(value) not in self._bound:
+            name = f"c{len(self._bound)}"
+            while name in self._taken:
+                name += "_"
+            self._taken.add(name)
+            self._bound[id(value)] = name
+            self.constants[name] = value
+        return self._bound[id(value)]
+
+
+def _positional(op: Op, operands: list[str]) -> list[str]:
+    """The operands as arguments: the operands of a sequence parameter go into one list."""
+    places = [place for place, name in enumerate(op.operands) if name.startswith("[")]
+    if not places:
+        return operands
+    start = places[0]
+    stop = len(operands) - (len(op.operands) - start - 1)
+    return [*operands[:start], f"[{', '.join(operands[start:stop])}]", *operands[stop:]]
+
+
+def _static(value: Any) -> str | None:
+    """`None`, strings, dtypes and types as expressions; `None` for anything else."""
+    if value is None or value is Ellipsis or type(value) is str:
+        return repr(value)
+    if isinstance(value, np.dtype):
+        return f"np.dtype('{value.name}')" if value in COMPILED_DTYPES else None
+    if value in (bool, int, float, complex):
+        return value.__name__
+    if isinstance(value, type) and issubclass(value, np.generic) and getattr(np, value.__name__, None) is value:
+        return f"np.{value.__name__}"
+    return None
+
+
+def _constant(value: Any) -> str | None:
+    """A scalar or a small array as an expression that gives it back exactly; `None` when it has none."""
+    if type(value) in (bool, int, float, complex):
+        return _number(value)
+    if isinstance(value, np.generic) and value.dtype in COMPILED_DTYPES:
+        known = getattr(np, value.dtype.name, None) is type(value)
+        return f"np.{value.dtype.name}({_number(value.item())})" if known else None
+    if type(value) is np.ndarray and value.dtype in COMPILED_DTYPES and value.size <= _INLINE_SIZE:
+        if value.size == 0:
+            return f"np.zeros({value.shape}, dtype='{value.dtype.name}')"
+        return f"np.array({_nested(value.tolist())}, dtype='{value.dtype.name}')"
+    return None
+
+
+def _nested(value: Any) -> str:
+    return f"[{', '.join(map(_nested, value))}]" if isinstance(value, list) else _number(value)
+
+
+def _number(value: Any) -> str:
+    """A Python number as an expression that gives it back, signed zeros and the sign of NaN included."""
+    if isinstance(value, complex):
+        # The repr does not keep the sign of a zero part.
+        return f"complex({_number(value.real)}, {_number(value.imag)})"
+    if isinstance(value, float) and not math.isfinite(value):
+        sign = "-" if math.copysign(1.0, value) < 0 else ""
+        return f"{sign}np.{'nan' if math.isnan(value) else 'inf'}"
+    return repr(value)

@@ -1,0 +1,63 @@
+"""The passes in their order, and the runner, which is the only place that times and verifies them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from autojit.ir.graph import Graph
+from autojit.ir.verify import GraphError, verify
+from autojit.passes.cse import cse
+from autojit.passes.dce import dce
+from autojit.passes.fold import fold
+
+Pass = Callable[[Graph], Graph]
+
+#: All passes, in the order in which they run.
+PIPELINE: tuple[Pass, ...] = (fold, cse, dce)
+
+
+class Stage(NamedTuple):
+    """The graph after one pass.
+
+    Attributes:
+        name: The name of the pass; "captured" for the graph before the first.
+        graph: The graph.
+        seconds: How long the pass took.
+    """
+
+    name: str
+    graph: Graph
+    seconds: float
+
+
+def run_pipeline(graph: Graph, record: list[Stage] | None = None, passes: tuple[Pass, ...] = PIPELINE) -> Graph:
+    """The graph after all passes.
+
+    Args:
+        graph: The graph as captured.
+        record: Takes every stage, when given.
+        passes: What to run.
+
+    Raises:
+        GraphError: The captured graph or one that a pass returned is not well formed.
+    """
+    stage = Stage("captured", graph, 0.0)
+    for step in (None, *passes):
+        if step is not None:
+            start = time.perf_counter()
+            graph = step(stage.graph)
+            stage = Stage(getattr(step, "__name__", str(step)), graph, time.perf_counter() - start)
+        _verify(stage)
+        if record is not None:
+            record.append(stage)
+    return stage.graph
+
+
+def _verify(stage: Stage) -> None:
+    try:
+        verify(stage.graph)
+    except GraphError as error:
+        error.add_note(f"after the pass `{stage.name}`" if stage.name != "captured" else "in the captured graph")
+        raise
