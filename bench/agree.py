@@ -1,0 +1,91 @@
+"""Does a result agree with NumPy's: the same kinds, dtypes, shapes and NaNs, and how far are the numbers apart?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+#: The largest error, relative to the largest element of NumPy's result, by the precision of the dtype.
+TOLERANCE = {
+    np.dtype(np.float16): 1e-2,
+    np.dtype(np.float32): 1e-4,
+    np.dtype(np.float64): 1e-9,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The outcome of a comparison.
+
+    Attributes:
+        error: The largest error that was met, relative to the scale of its array; infinite where NaNs differ.
+        problem: What does not agree, and where; "" when everything does.
+    """
+
+    error: float = 0.0
+    problem: str = ""
+
+    def __bool__(self) -> bool:
+        return not self.problem
+
+    def __or__(self, other: Agreement) -> Agreement:
+        return Agreement(max(self.error, other.error), self.problem or other.problem)
+
+
+def compare(expected: Any, actual: Any, where: str = "result", *, rtol: float | None = None) -> Agreement:
+    """Compare recursively: sequences and dicts by their parts, arrays and scalars by `compare_arrays`.
+
+    Args:
+        expected: NumPy's result.
+        actual: The other result.
+        where: What the problem text calls the result.
+        rtol: Replaces `TOLERANCE`; the kinds of Python objects are then not compared (ports return other types).
+    """
+    if isinstance(expected, np.ndarray | np.generic | bool | int | float | complex):
+        if rtol is None and type(expected) is not type(actual):
+            return Agreement(np.inf, f"{where}: `{type(actual).__name__}`, NumPy gives `{type(expected).__name__}`")
+        return compare_arrays(np.asarray(expected), np.asarray(actual), where, rtol=rtol)
+    if type(expected) is not type(actual):
+        return Agreement(np.inf, f"{where}: `{type(actual).__name__}`, NumPy gives `{type(expected).__name__}`")
+    if isinstance(expected, tuple | list):
+        if len(expected) != len(actual):
+            return Agreement(np.inf, f"{where}: {len(actual)} parts, NumPy gives {len(expected)}")
+        pairs = {f"{where}[{i}]": pair for i, pair in enumerate(zip(expected, actual, strict=True))}
+    elif isinstance(expected, dict):
+        if expected.keys() != actual.keys():
+            return Agreement(np.inf, f"{where}: the keys differ")
+        pairs = {f"{where}[{key!r}]": (value, actual[key]) for key, value in expected.items()}
+    else:
+        same = expected is actual or bool(expected == actual)
+        return Agreement() if same else Agreement(np.inf, f"{where}: not equal")
+    outcome = Agreement()
+    for name, (one, other) in pairs.items():
+        outcome |= compare(one, other, name, rtol=rtol)
+    return outcome
+
+
+def compare_arrays(expected: np.ndarray, actual: np.ndarray, where: str, *, rtol: float | None = None) -> Agreement:
+    """Compare shapes, dtypes, NaNs and infinities exactly, and finite floating point numbers within the tolerance."""
+    if expected.shape != actual.shape:
+        return Agreement(np.inf, f"{where}: shape {actual.shape}, NumPy gives {expected.shape}")
+    if rtol is None and expected.dtype != actual.dtype:
+        return Agreement(np.inf, f"{where}: dtype {actual.dtype}, NumPy gives {expected.dtype}")
+    if expected.dtype.kind not in "fc":
+        different = int(np.count_nonzero(expected != actual))
+        return Agreement(np.inf, f"{where}: {different} elements differ") if different else Agreement()
+    if expected.dtype.kind == "c":
+        # One scale for both parts: the error of a complex number is not that of its smaller part.
+        expected, actual = (np.stack([array.real, array.imag]) for array in (expected, actual))
+    finite = np.isfinite(expected)
+    if not np.array_equal(expected[~finite], actual[~finite], equal_nan=True):
+        return Agreement(np.inf, f"{where}: NaNs or infinities differ")
+    if not np.isfinite(actual[finite]).all():
+        return Agreement(np.inf, f"{where}: not finite where NumPy is")
+    if not finite.any():
+        return Agreement()
+    one, other = expected[finite].astype(np.float64), actual[finite].astype(np.float64)
+    error = float(np.abs(one - other).max() / (np.abs(one).max() or 1.0))
+    limit = TOLERANCE[expected.dtype] if rtol is None else rtol
+    return Agreement(error, "" if error <= limit else f"{where}: relative error {error:.1e}, allowed {limit:.0e}")

@@ -1,0 +1,152 @@
+"""One kernel and one competitor in a process of its own: first call, agreement with NumPy, warm calls, explanation.
+
+Every stage appends a line of JSON to the events file, so that a crash or a hang loses only what came after it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+import autojit as aj
+from bench.agree import Agreement, compare
+from bench.npbench.checkout import Kernel, find, fresh
+from bench.timing import median_ms, once, take_turns
+
+
+class Job:
+    """The options of a run, NumPy's results, and where events go."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self.options = options
+        self.kernel: Kernel = find(Path(options["path"]), [options["kernel"]])[0]
+        self.arguments = self.kernel.inputs(options["preset"])
+        self.reference = self.kernel.function("_numpy", "reference")
+        arguments = fresh(self.arguments)
+        self.expected, seconds = once(self.reference, arguments)
+        self.expected_arguments = arguments
+        self.changing = set(self.kernel.info.get("output_args", ())) | {
+            name for name, after in zip(self.arguments, arguments, strict=True) if changed(self.arguments[name], after)
+        }
+        self.report(numpy_first_s=seconds)
+
+    def report(self, **event: Any) -> None:
+        """Append an event."""
+        with Path(self.options["events"]).open("a") as file:
+            file.write(json.dumps(event) + "\n")
+
+    def make(self) -> tuple[Any, ...]:
+        """The arguments of a warm call."""
+        return fresh(self.arguments, self.changing)
+
+    def warm(self, function: Callable[..., Any]) -> tuple[float, float]:
+        """Median milliseconds of NumPy and of `function`, measured in turns."""
+        function(*self.make())
+        times = take_turns(
+            {"numpy": self.reference, "other": function},
+            self.make,
+            repeat=self.options["repeat"],
+            budget=self.options["budget"],
+        )
+        return median_ms(times["numpy"]), median_ms(times["other"])
+
+
+def changed(before: Any, after: Any) -> bool:
+    """Whether a call has changed this argument."""
+    return isinstance(before, np.ndarray) and not np.array_equal(before, after, equal_nan=before.dtype.kind in "fc")
+
+
+def run_autojit(job: Job) -> None:
+    """The unmodified function, decorated; its helpers belong to the same fresh import."""
+    module = job.kernel.load("_numpy", "subject")
+    function = aj.autocluster(policy=job.options["policy"])(getattr(module, job.kernel.function_name))
+    setattr(module, job.kernel.function_name, function)
+
+    outcome = Agreement()
+    for call in ("first", "warm"):
+        arguments = fresh(job.arguments)
+        result, seconds = once(function, arguments)
+        if call == "first":
+            job.report(first_s=seconds)
+        outcome |= compare(job.expected, result, f"{call} call's result")
+        for name, one, other in zip(job.arguments, job.expected_arguments, arguments, strict=True):
+            outcome |= compare(one, other, f"{call} call's `{name}`")
+    job.report(agree=bool(outcome), error=outcome.error, problem=outcome.problem)
+
+    numpy_ms, autojit_ms = job.warm(function)
+    job.report(numpy_ms=numpy_ms, ms=autojit_ms)
+
+    found = function.explain(*fresh(job.arguments))
+    job.report(
+        whole=bool(found.is_whole),
+        clusters=len(found.clusters),
+        host_nodes=len(found.host_nodes),
+        native_statements=len(found.native_statements),
+    )
+
+
+def run_jax(job: Job) -> None:
+    """The hand-written port, with NumPy arrays in and out; arguments are not copied back."""
+    jax.config.update("jax_enable_x64", True)
+    for postfix in job.kernel.postfixes("jax"):
+        port = job.kernel.function(postfix, "peer")
+
+        def call(*arguments: Any, port: Callable[..., Any] = port) -> list[Any]:
+            entered = [jax.numpy.asarray(x) if isinstance(x, np.ndarray) else x for x in arguments]
+            return [np.asarray(x) for x in jax.block_until_ready(parts(port(*entered)))]
+
+        run_port(job, postfix, call, lambda result, arguments: result)
+
+
+def run_numba(job: Job) -> None:
+    """Every port; they change their arguments in place, as NumPy does."""
+    for postfix in job.kernel.postfixes("numba"):
+        port = job.kernel.function(postfix, "peer")
+        run_port(job, postfix, port, lambda result, arguments: parts(result) + arguments)
+
+
+def run_port(
+    job: Job, postfix: str, port: Callable[..., Any], read: Callable[[Any, list[Any]], list[Any]]
+) -> None:
+    """Time a port and compare the results that `read` finds; a port that fails is an event of its own."""
+    changing = [name in job.kernel.info.get("output_args", ()) for name in job.arguments]
+    outputs = [value for value, wanted in zip(job.expected_arguments, changing, strict=True) if wanted]
+    returned = parts(job.expected)
+    try:
+        arguments = fresh(job.arguments)
+        result, first = once(port, arguments)
+        actual = read(result, [value for value, wanted in zip(arguments, changing, strict=True) if wanted])
+        # Ports that cannot change their arguments return them, in place of or after the function's own results.
+        outcomes = [
+            compare(expected, actual, "result", rtol=job.kernel.leniency)
+            for expected in (returned + outputs, outputs, returned)
+            if len(expected) == len(actual)
+        ]
+        best = min(outcomes, key=lambda outcome: outcome.error, default=Agreement(np.inf, "another number of results"))
+        numpy_ms, ms = job.warm(port)
+    except Exception as error:
+        job.report(port=postfix, agree=False, problem=f"{type(error).__name__}: {error}")
+    else:
+        job.report(
+            port=postfix, agree=bool(best), problem=best.problem, first_s=first, numpy_ms=numpy_ms, ms=ms
+        )
+
+
+def parts(result: Any) -> list[Any]:
+    """The returned values: none, one, or those of a tuple or list."""
+    if result is None:
+        return []
+    return list(result) if isinstance(result, tuple | list) else [result]
+
+
+COMPETITORS = {"autojit": run_autojit, "jax": run_jax, "numba": run_numba}
+
+if __name__ == "__main__":
+    given = json.loads(sys.argv[1])
+    COMPETITORS[given["competitor"]](Job(given))

@@ -1,0 +1,59 @@
+"""Timing that survives a machine whose speed drifts: competitors take turns, and medians are compared."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+#: Makes the arguments of one call; its time is not counted.
+MakeArguments = Callable[[], tuple[Any, ...]]
+
+
+def once(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, float]:
+    """The result of one call, and its seconds."""
+    start = time.perf_counter()
+    result = function(*arguments)
+    return result, time.perf_counter() - start
+
+
+def take_turns(
+    functions: Mapping[str, Callable[..., Any]], make: MakeArguments, *, repeat: int, budget: float = 30.0
+) -> dict[str, list[float]]:
+    """Seconds of `repeat` calls of each function, in turns, each call with fresh arguments.
+
+    The order changes from round to round: who comes after whom decides what the caches hold.
+
+    Args:
+        functions: What to time, already warm.
+        make: Called before each call, outside the clock.
+        repeat: The number of rounds.
+        budget: Seconds after which no round starts, once there are three.
+    """
+    times: dict[str, list[float]] = {name: [] for name in functions}
+    order, shuffle = list(functions), random.Random(0).shuffle
+    end = time.perf_counter() + budget
+    for done in range(repeat):
+        if done >= 3 and time.perf_counter() > end:
+            break
+        shuffle(order)
+        for name in order:
+            result, seconds = once(functions[name], make())
+            times[name].append(seconds)
+            # Freed here, not inside the next function's clock.
+            del result
+    return times
+
+
+def median_ms(seconds: Iterable[float]) -> float:
+    """The median, in milliseconds."""
+    return 1e3 * statistics.median(seconds)
+
+
+def geometric_mean(ratios: Iterable[float]) -> float:
+    """The geometric mean; 1.0 of nothing."""
+    logs = [math.log(ratio) for ratio in ratios]
+    return math.exp(sum(logs) / len(logs)) if logs else 1.0
