@@ -1,0 +1,1 @@
+"""From a function of jax values to a cached executable."""

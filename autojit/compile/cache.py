@@ -1,0 +1,126 @@
+"""The cache of executables, in memory."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+
+from autojit.compile.executable import Executable
+from autojit.compile.key import cluster_key
+from autojit.ir.graph import Graph
+
+#: How many executables are kept; the mean size of one is some 100 kB.
+MAX_ENTRIES = 4096
+
+
+@dataclass(slots=True)
+class CacheInfo:
+    """Counters of a cache since it was made or cleared.
+
+    Attributes:
+        hits: Requests answered without compiling.
+        misses: Requests that had to compile, or to wait for the first compilation of their key.
+        compiles: Finished compilations.
+        compile_seconds: The time they took in all.
+        evictions: Executables dropped because the cache was full.
+        entries: Executables in the cache now.
+        nbytes: The size of their machine code, as far as XLA tells it.
+    """
+
+    hits: int = 0
+    misses: int = 0
+    compiles: int = 0
+    compile_seconds: float = 0.0
+    evictions: int = 0
+    entries: int = 0
+    nbytes: int = 0
+
+
+class _Pending:
+    """A compilation in progress, for other threads to wait on."""
+
+    def __init__(self) -> None:
+        self.done = threading.Event()
+        self.executable: Executable | None = None
+
+
+class ExecutableCache:
+    """Executables by the key of their cluster: least recently used out first, each key compiled once.
+
+    Args:
+        max_entries: The bound on the number of executables.
+        max_bytes: The bound on the size of their machine code; `None` for no bound.
+    """
+
+    def __init__(self, max_entries: int = MAX_ENTRIES, max_bytes: int | None = None) -> None:
+        self.max_entries = max_entries
+        self.max_bytes = max_bytes
+        self._entries: OrderedDict[str, Executable] = OrderedDict()
+        self._pending: dict[str, _Pending] = {}
+        self._info = CacheInfo()
+        self._lock = threading.Lock()
+
+    def get_or_compile(self, graph: Graph) -> Executable:
+        """The executable of a cluster, compiled at the first request.
+
+        A failed compilation is not remembered: its exception goes to the thread that compiled, and threads that
+        waited for it compile for themselves.
+        """
+        key = cluster_key(graph)
+        while True:
+            with self._lock:
+                if (executable := self._entries.get(key)) is not None:
+                    self._entries.move_to_end(key)
+                    self._info.hits += 1
+                    return executable
+                pending = self._pending.get(key)
+                if pending is None:
+                    mine = self._pending[key] = _Pending()
+                    self._info.misses += 1
+                    break
+            pending.done.wait()
+            if pending.executable is not None:
+                with self._lock:
+                    self._info.hits += 1
+                return pending.executable
+        try:
+            mine.executable = executable = Executable(graph)
+        finally:
+            with self._lock:
+                if self._pending.get(key) is mine:
+                    del self._pending[key]
+                if mine.executable is not None:
+                    self._insert(key, mine.executable)
+            mine.done.set()
+        return executable
+
+    def _insert(self, key: str, executable: Executable) -> None:
+        info = self._info
+        info.compiles += 1
+        info.compile_seconds += executable.compile_seconds
+        self._entries[key] = executable
+        info.nbytes += executable.nbytes
+        while len(self._entries) > 1 and self._is_over_budget():
+            _, dropped = self._entries.popitem(last=False)
+            info.nbytes -= dropped.nbytes
+            info.evictions += 1
+
+    def _is_over_budget(self) -> bool:
+        too_large = self.max_bytes is not None and self._info.nbytes > self.max_bytes
+        return too_large or len(self._entries) > self.max_entries
+
+    def info(self) -> CacheInfo:
+        """A copy of the counters."""
+        with self._lock:
+            return replace(self._info, entries=len(self._entries))
+
+    def clear(self) -> None:
+        """Drop all executables and set the counters to zero. Executables in use stay valid."""
+        with self._lock:
+            self._entries.clear()
+            self._info = CacheInfo()
+
+
+#: The cache of the process.
+CACHE = ExecutableCache()

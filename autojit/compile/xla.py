@@ -1,0 +1,115 @@
+"""XLA:CPU: the one file that touches what jax does not publish.
+
+autojit has a CPU client of its own, created with synchronous dispatch: handing a program to a thread of the client and
+waiting for it costs 5 to 50 us a call, and the caller waits in any case. The user's own jax settings (number of
+devices, default device, 64-bit types) neither change it nor are changed.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from jax._src import config, source_info_util
+from jax._src.core import ShapedArray
+from jaxlib import _jax
+
+# The innermost frame outside of jax and of these directories is the user's line.
+source_info_util.register_exclusion(str(Path(__file__).parents[1]) + "/")
+
+_LOCK = threading.Lock()
+
+
+@functools.cache
+def _create_device() -> Any:
+    return _jax.get_tfrt_cpu_client(asynchronous=False).local_devices()[0]
+
+
+def device() -> Any:
+    """The device of autojit's own CPU client."""
+    with _LOCK:  # `functools.cache` alone may run the function twice
+        return _create_device()
+
+
+@contextmanager
+def neutral_settings() -> Iterator[None]:
+    """Trace and compile under jax's defaults and 64-bit types, whatever the user has set. Thread-local."""
+    with ExitStack() as stack:
+        for setting in (
+            jax.enable_x64(True),
+            jax.default_device(device()),
+            jax.disable_jit(False),
+            jax.numpy_dtype_promotion("standard"),
+            jax.numpy_rank_promotion("allow"),
+            jax.default_matmul_precision(None),
+            jax.transfer_guard("allow"),
+            jax.debug_nans(False),
+            jax.debug_infs(False),
+            config.traceback_in_locations_limit(1),
+        ):
+            stack.enter_context(setting)
+        yield
+
+
+class Program:
+    """A compiled XLA program.
+
+    Attributes:
+        lowered: The `jax.stages.Lowered`.
+        compiled: The `jax.stages.Compiled`.
+        kept: The numbers of the parameters that the program reads; `launch` takes only these.
+        outputs: Shape and dtype of each output.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Sequence[Any]],
+        parameters: Sequence[tuple[tuple[int, ...], np.dtype]],
+        options: Mapping[str, Any],
+    ) -> None:
+        with neutral_settings():
+            arguments = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in parameters]
+            self.lowered = jax.jit(function).lower(*arguments)
+            self.compiled = self.lowered.compile(dict(options) or None)
+        executable = self.compiled._executable
+        self.kept = tuple(sorted(executable._kept_var_idx))
+        self.outputs = tuple((tuple(aval.shape), np.dtype(aval.dtype)) for aval in executable.out_avals)
+        self._loaded = executable.xla_executable
+        self._handlers = [
+            _jax.array_result_handler(ShapedArray(shape, dtype), _sharding(), True, _skip_checks=True)
+            for shape, dtype in self.outputs
+        ]
+
+    def launch(self, buffers: Sequence[Any]) -> list[Any]:
+        """Run the program on jax arrays and wait for it. Returns jax arrays."""
+        return self._loaded.execute_sharded(buffers).consume_with_handlers(self._handlers)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the machine code, or 0 if XLA does not tell."""
+        return max(0, self._loaded.size_of_generated_code_in_bytes())
+
+
+@functools.cache
+def _sharding() -> Any:
+    return jax.sharding.SingleDeviceSharding(device())
+
+
+@functools.lru_cache(maxsize=1024)
+def _aval(shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    return ShapedArray(shape, dtype)
+
+
+def share(array: np.ndarray) -> Any:
+    """A jax array with the values of a C-contiguous NumPy array; it shares memory that is 64-byte aligned.
+
+    The caller must not write to `array` while a program reads it.
+    """
+    aval, sharding = _aval(array.shape, array.dtype), _sharding()
+    return _jax.batched_device_put(aval, sharding, [array], [sharding._device], True, enable_x64=True)

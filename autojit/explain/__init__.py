@@ -1,0 +1,1 @@
+"""What the user can see of the compiled programs and of what was left out."""

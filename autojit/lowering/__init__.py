@@ -1,0 +1,1 @@
+"""From a cluster's graph to a function of jax values."""

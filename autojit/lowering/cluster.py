@@ -1,0 +1,187 @@
+"""A cluster's graph as one Python function of jax values, ready for `jax.jit`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autojit.errors import AutojitError
+from autojit.ir.graph import Const, Graph, Node, Operand, Value
+from autojit.ir.spec import Spec
+from autojit.lowering.source import call_from
+
+
+class LoweringError(AutojitError):
+    """Internal: a lowering built a value that is not what its node's spec says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of the compiled function.
+
+    Attributes:
+        name: The input's name, or the name of a pack of scalars.
+        shape: The shape.
+        dtype: The dtype.
+        positions: Which of the graph's inputs it carries: one array, or each element of a pack.
+        packed: Whether it is a vector of scalars.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    positions: tuple[int, ...]
+    packed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Where one of the graph's results comes from.
+
+    Attributes:
+        kind: "computed": output number `index`; "input": a copy of input number `index`; "const": `value`.
+        index: A number of an output or an input.
+        value: The array of a "const" result.
+    """
+
+    kind: str
+    index: int = -1
+    value: np.ndarray | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lowered:
+    """A cluster as a function of jax values.
+
+    Attributes:
+        name: The cluster's name, which is the function's name too.
+        graph: The cluster.
+        function: Takes one jax value per parameter; returns the list of computed results and, when a node may
+            trap, one jax bool more.
+        parameters: The parameters in order.
+        results: One entry per result of the graph.
+        computed: The specs of the computed results.
+    """
+
+    name: str
+    graph: Graph
+    function: Callable[..., list[Any]]
+    parameters: tuple[Parameter, ...]
+    results: tuple[Result, ...]
+    computed: tuple[Spec, ...]
+
+
+def lower(graph: Graph) -> Lowered:
+    """A cluster's graph as a function of jax values.
+
+    Array inputs become parameters; scalar inputs are packed, one vector per dtype, because each separate
+    argument costs time at every call. The function must be traced with 64-bit types enabled.
+
+    Args:
+        graph: A graph without host nodes. Its results are its outputs and the values it writes.
+
+    Raises:
+        LoweringError: The graph has a host node; at tracing, a value differs from its node's spec.
+    """
+    for node in graph.nodes:
+        if node.op.lower is None:
+            raise LoweringError(f"`{node.op.name}` has no lowering and cannot stand in cluster `{graph.name}`")
+    parameters = _parameters(graph.inputs)
+    results, wanted = _results(graph)
+
+    def function(*arguments: Any) -> list[Any]:
+        values = _unpack(graph, parameters, arguments)
+        flags: list[Any] = []
+        for node in graph.nodes:
+            _run(node, values, flags.append)
+        outputs = [values[value.name] for value in wanted]
+        return outputs + ([_any(flags)] if flags else [])
+
+    function.__name__ = function.__qualname__ = graph.name
+    # jax names the program's parameters after the signature.
+    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_ONLY) for p in parameters]
+    )
+    return Lowered(graph.name, graph, function, parameters, results, tuple(value.spec for value in wanted))
+
+
+def _parameters(inputs: Sequence[Value]) -> tuple[Parameter, ...]:
+    arrays, packs = [], {}
+    for position, value in enumerate(inputs):
+        spec = value.spec
+        if spec.kind == "array":
+            name = value.name if value.name.isidentifier() else f"input_{position}"
+            arrays.append(Parameter(name, spec.shape, spec.dtype, (position,), False))
+        else:
+            packs.setdefault(spec.dtype, []).append(position)
+    names = {parameter.name for parameter in arrays}
+    for dtype, positions in packs.items():
+        name = f"{dtype.name}_scalars"
+        while name in names:
+            name += "_"
+        arrays.append(Parameter(name, (len(positions),), dtype, tuple(positions), True))
+    return tuple(arrays)
+
+
+def _results(graph: Graph) -> tuple[tuple[Result, ...], list[Value]]:
+    inputs = {value.name: position for position, value in enumerate(graph.inputs)}
+    wanted: list[Value] = []
+    results = []
+    for operand in graph.results:
+        if isinstance(operand, Const):
+            results.append(Result("const", value=np.asarray(operand.value, operand.spec.dtype)))
+        elif operand.name in inputs:
+            results.append(Result("input", inputs[operand.name]))
+        else:
+            # XLA gives each output its own buffer, also when two outputs are the same value.
+            results.append(Result("computed", len(wanted)))
+            wanted.append(operand)
+    return tuple(results), wanted
+
+
+def _unpack(graph: Graph, parameters: Sequence[Parameter], arguments: Sequence[Any]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for parameter, argument in zip(parameters, arguments, strict=True):
+        for element, position in enumerate(parameter.positions):
+            values[graph.inputs[position].name] = (
+                lax.index_in_dim(argument, element, keepdims=False) if parameter.packed else argument
+            )
+    return values
+
+
+def _run(node: Node, values: dict[str, Any], trap: Callable[[Any], None]) -> None:
+    """Build a node's jax values, from the user's line, and bind them."""
+    xs = [_read(operand, values) for operand in node.inputs]
+    outputs = call_from(node.source, node.op.lower, node, xs, trap)  # type: ignore[arg-type]
+    if not isinstance(outputs, tuple | list):
+        outputs = (outputs,)
+    if len(outputs) != len(node.outputs):
+        raise LoweringError(f"{_where(node)} gave {len(outputs)} values, not {len(node.outputs)}")
+    for value, output in zip(node.outputs, outputs, strict=True):
+        if output.shape != value.spec.shape or output.dtype != value.spec.dtype:
+            got = f"{output.dtype}[{','.join(map(str, output.shape))}]"
+            raise LoweringError(f"{_where(node)} gave {got} for `{value.name}`, not {value.spec}")
+        values[value.name] = output
+
+
+def _where(node: Node) -> str:
+    return f"the lowering of `{node.op.name}`" + (f" ({node.source})" if node.source else "")
+
+
+def _read(operand: Operand, values: dict[str, Any]) -> Any:
+    if isinstance(operand, Const):
+        return jnp.asarray(np.asarray(operand.value, operand.spec.dtype))
+    return values[operand.name]
+
+
+def _any(flags: Sequence[Any]) -> Any:
+    found = jnp.asarray(False)
+    for flag in flags:
+        found = found | jnp.any(flag)
+    return found

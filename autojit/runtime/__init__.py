@@ -1,0 +1,1 @@
+"""Running plans: how values get in and out of compiled programs."""
