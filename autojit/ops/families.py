@@ -27,8 +27,10 @@ def loop_dtypes(function: np.ufunc, specs: Sequence[Spec], dtype: Any = None) ->
     Raises:
         TypeError: NumPy has no loop for these dtypes (NumPy's own error).
     """
-    signature = None if dtype is None else (None,) * function.nin + (np.dtype(dtype),) * function.nout
     wanted = tuple(promotion_dtype(spec) for spec in specs) + (None,) * function.nout
+    if dtype is None:
+        return function.resolve_dtypes(wanted)
+    signature = (None,) * function.nin + (np.dtype(dtype),) * function.nout
     return function.resolve_dtypes(wanted, signature=signature)
 
 

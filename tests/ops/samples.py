@@ -1,0 +1,109 @@
+"""Example operands for the generated op tests: dtypes, layouts and edge values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+DTYPES = tuple(
+    np.dtype(name)
+    for name in "bool int8 int32 int64 uint8 uint64 float16 float32 float64 complex64 complex128".split()
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of an op: `op.call(*args, **params)`. `constant`: Python scalars are constants of the graph."""
+
+    label: str
+    args: tuple[Any, ...]
+    params: dict[str, Any] = field(default_factory=dict)
+    constant: bool = True
+
+
+def ordinary(rng: np.random.Generator, dtype: np.dtype, shape: tuple[int, ...], positive: bool = False) -> np.ndarray:
+    """Random values of moderate size; integers and floats are not zero where `positive`."""
+    if dtype.kind == "b":
+        return rng.integers(0, 2, shape).astype(bool)
+    if dtype.kind in "iu":
+        low = 1 if positive else (0 if dtype.kind == "u" else -9)
+        return rng.integers(low, 10, shape).astype(dtype)
+    values = rng.normal(size=shape) * 2
+    if dtype.kind == "c":
+        values = values + 1j * rng.normal(size=shape)
+    return (np.abs(values) + 0.1 if positive and dtype.kind == "f" else values).astype(dtype)
+
+
+def edges(dtype: np.dtype) -> np.ndarray:
+    """The values where implementations differ. No subnormals: XLA flushes them to zero."""
+    if dtype.kind == "b":
+        return np.array([False, True])
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        values = [0, 1, 2, 3, 7, 8, 31, 63, 64, 100, info.min, info.min + 1, info.max, info.max - 1]
+        values += [] if dtype.kind == "u" else [-1, -2, -3, -7, -8]
+        return np.array([v for v in values if info.min <= v <= info.max], dtype)
+    info = np.finfo(dtype)
+    real = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, 8.0, 100.0, -100.0, 1000.0, np.pi, -np.e]
+    real += [1 + float(info.eps), 1 - float(info.eps), float(info.tiny), -float(info.tiny)]
+    real += [float(info.max), float(info.min), np.inf, -np.inf, np.nan]
+    if dtype.kind == "f":
+        return np.array(real, dtype)
+    parts = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 100.0, np.inf, -np.inf, np.nan]
+    return np.array([complex(a, b) for a in parts for b in parts], dtype)
+
+
+def pairs(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All combinations, flat."""
+    left, right = np.meshgrid(x, y, indexing="ij")
+    return left.ravel(), right.ravel()
+
+
+def layouts(rng: np.random.Generator, dtype: np.dtype, positive: bool = False) -> Iterator[tuple[str, Any]]:
+    """The same dtype contiguous, strided, without axes, as a scalar, and empty."""
+    yield "contiguous", ordinary(rng, dtype, (3, 5), positive)
+    yield "strided", ordinary(rng, dtype, (6, 10), positive)[::2, ::-2]
+    yield "0-d", np.array(ordinary(rng, dtype, (), positive))
+    yield "scalar", ordinary(rng, dtype, (1,), positive)[0]
+    yield "empty", ordinary(rng, dtype, (0, 5), positive)
+
+
+def unary(rng: np.random.Generator) -> list[Case]:
+    """Calls with one operand: every dtype in every layout, and the edge values."""
+    cases = [Case(f"{dtype} {name}", (x,)) for dtype in DTYPES for name, x in layouts(rng, dtype)]
+    cases += [Case(f"{dtype} edges", (edges(dtype),)) for dtype in DTYPES]
+    return cases + [Case(f"python {value!r}", (value,)) for value in (True, 3, 0.7, 1.5 - 2j)]
+
+
+def binary(rng: np.random.Generator) -> list[Case]:
+    """Calls with two operands: equal dtypes in every layout, mixed dtypes, Python scalars, edge values."""
+    cases = []
+    for dtype in DTYPES:
+        for (name, x), (_, y) in zip(layouts(rng, dtype), layouts(rng, dtype, positive=True), strict=True):
+            cases.append(Case(f"{dtype} {name}", (x, y)))
+        vector = ordinary(rng, dtype, (3, 5))
+        cases.append(Case(f"{dtype} row", (vector, ordinary(rng, dtype, (5,), positive=True))))
+        cases.append(Case(f"{dtype} column and row", (vector[:, :1], vector[:1])))
+        for value in (True, 3, 0.7, 1.5 - 2j):
+            cases.append(Case(f"{dtype} python {value!r}", (vector, value)))
+        cases.append(Case(f"python 3 {dtype}", (3, np.abs(vector)), constant=False))
+        cases.append(Case(f"{dtype} python 300", (vector, 300), constant=False))
+        cases.append(Case(f"{dtype} edges", pairs(edges(dtype), edges(dtype))))
+        positive = edges(dtype)[edges(dtype) > 0] if dtype.kind in "iu" else edges(dtype)
+        cases.append(Case(f"{dtype} positive edges", pairs(edges(dtype), positive)))
+    for name in "bool int64,int8 float32,int64 uint64,uint64 int8,float32 int8,float16 int32,complex64 float64".split():
+        left, _, right = name.partition(",")
+        left, right = np.dtype(left), np.dtype(right or "int32")
+        x, y = ordinary(rng, left, (3, 5)), ordinary(rng, right, (3, 5), positive=True)
+        cases.append(Case(f"{left} {right}", (x, y)))
+        cases.append(Case(f"{left} {right} edges", pairs(edges(left), edges(right))))
+    return cases
+
+
+def default_cases(operands: int, rng: np.random.Generator) -> list[Case]:
+    """Cases for an elementwise function of one or two operands."""
+    maker: Callable[..., list[Case]] = unary if operands == 1 else binary
+    return maker(rng)
