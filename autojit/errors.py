@@ -91,6 +91,12 @@ _ROWS = [
         "use `np.where` or a masked assignment with a scalar",
     ),
     ReasonKind(
+        "moving-shape",
+        "a shape that changes from one iteration to the next",
+        "every new shape would need a compilation",
+        "nothing to do: the line runs in NumPy",
+    ),
+    ReasonKind(
         "data-value",
         "Python needs the value of an array element",
         "an index, a shape or a key depends on array data",

@@ -1,0 +1,260 @@
+"""Arithmetic, in-place operations, attributes and view functions of abstract arrays."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.recorder import describe
+from autojit.capture.values import Arr, Items, Known, Method, Opaque, Storage, Sym, make_dummy
+from autojit.capture.views import SliceParts, Views
+from autojit.errors import CannotCapture
+from autojit.ir.spec import Spec
+from autojit.ops.chapters import TABLE
+from autojit.ops.elementwise_power import fast_power
+
+#: Python's operators: the ufunc behind them, the function, and how they are written.
+BINARY: dict[type, tuple[Any, Callable[..., Any], str]] = {
+    ast.Add: (np.add, operator.add, "({} + {})"),
+    ast.Sub: (np.subtract, operator.sub, "({} - {})"),
+    ast.Mult: (np.multiply, operator.mul, "({} * {})"),
+    ast.Div: (np.divide, operator.truediv, "({} / {})"),
+    ast.FloorDiv: (np.floor_divide, operator.floordiv, "({} // {})"),
+    ast.Mod: (np.remainder, operator.mod, "({} % {})"),
+    ast.Pow: (np.power, operator.pow, "({} ** {})"),
+    ast.MatMult: (np.matmul, operator.matmul, "({} @ {})"),
+    ast.LShift: (np.left_shift, operator.lshift, "({} << {})"),
+    ast.RShift: (np.right_shift, operator.rshift, "({} >> {})"),
+    ast.BitAnd: (np.bitwise_and, operator.and_, "({} & {})"),
+    ast.BitOr: (np.bitwise_or, operator.or_, "({} | {})"),
+    ast.BitXor: (np.bitwise_xor, operator.xor, "({} ^ {})"),
+}
+UNARY: dict[type, tuple[Any, Callable[..., Any], str]] = {
+    ast.USub: (np.negative, operator.neg, "(-{})"),
+    ast.UAdd: (np.positive, operator.pos, "(+{})"),
+    ast.Invert: (np.invert, operator.invert, "(~{})"),
+}
+COMPARE: dict[type, tuple[Any, Callable[..., Any], str]] = {
+    ast.Eq: (np.equal, operator.eq, "({} == {})"),
+    ast.NotEq: (np.not_equal, operator.ne, "({} != {})"),
+    ast.Lt: (np.less, operator.lt, "({} < {})"),
+    ast.LtE: (np.less_equal, operator.le, "({} <= {})"),
+    ast.Gt: (np.greater, operator.gt, "({} > {})"),
+    ast.GtE: (np.greater_equal, operator.ge, "({} >= {})"),
+}
+_FROM_UFUNC = {entry[0].__name__: entry for table in (BINARY, UNARY, COMPARE) for entry in table.values()}
+
+
+class Arrays(Views):
+    """What Python's operators and attribute access do with abstract values."""
+
+    # ---- operators
+
+    def binary(self, kind: type, left: Any, right: Any) -> Any:
+        """`left <operator> right`."""
+        ufunc, function, text = (BINARY.get(kind) or COMPARE[kind])
+        for value in (left, right):
+            if isinstance(value, Opaque):
+                raise CannotCapture(value.id, value.detail)
+        if not isinstance(left, Arr) and not isinstance(right, Arr):
+            if self._is_sequence(left) or self._is_sequence(right):
+                return self._sequence_operator(kind, left, right)
+            if not (isinstance(left, Known | Sym) and isinstance(right, Known | Sym)):
+                raise CannotCapture("unsupported-syntax", f"an operator on {describe(left)} and {describe(right)}")
+            return self._scalar_operator(kind, function, text, left, right)
+        left, right = self._as_operand(left), self._as_operand(right)
+        if kind is ast.Pow:
+            return self._power(left, right)
+        self._refuse_python_scalars(ufunc, left, right)
+        return self.apply(TABLE.rows[f"np.{ufunc.__name__}"], [left, right], {})
+
+    def _scalar_operator(self, kind: type, function: Callable[..., Any], text: str, left: Any, right: Any) -> Any:
+        result = self.compute(text, function, left, right)
+        if isinstance(result, Sym) and type(result.value) is int and kind in (ast.Add, ast.Sub, ast.Mult):
+            result.affine = _affine(kind, left, right)
+        return result
+
+    def _is_sequence(self, value: Any) -> bool:
+        return isinstance(value, Items) or (isinstance(value, Known) and isinstance(value.value, list | tuple | dict))
+
+    def _sequence_operator(self, kind: type, left: Any, right: Any) -> Any:
+        if kind is ast.Add and self._is_sequence(left) and self._is_sequence(right):
+            one, two = self.as_items(left), self.as_items(right)
+            if one.kind is two.kind and one.kind in (list, tuple):
+                return Items(one.kind, [*one.values, *two.values])
+        if kind is ast.Mult and self._is_sequence(left) != self._is_sequence(right):
+            items, count = (left, right) if self._is_sequence(left) else (right, left)
+            if isinstance(count, Known | Sym) and isinstance(count.value, int):
+                items = self.as_items(items)
+                return Items(items.kind, items.values * self.static(count))
+        table = BINARY.get(kind) or COMPARE[kind]
+        return Known(self.ask(table[1], self.static(left), self.static(right)))
+
+    def as_items(self, value: Any) -> Items:
+        """An `Items` for a sequence value."""
+        return value if isinstance(value, Items) else self.open(value)
+
+    def _as_operand(self, value: Any) -> Any:
+        if self._is_sequence(value):
+            return self.as_array(value)
+        return value
+
+    def _power(self, base: Any, exponent: Any) -> Any:
+        self._refuse_python_scalars(np.power, base, exponent)
+        if isinstance(exponent, Sym) and isinstance(exponent.value, int) and not exponent.moving:
+            exponent = Known(self.demand(exponent))
+        ufunc = None
+        if isinstance(base, Arr) and isinstance(exponent, Known):
+            ufunc = fast_power(base.spec, exponent.value)
+        elif isinstance(base, Arr) and isinstance(exponent, Sym):
+            is_half = exponent.value == 0.5
+            self.prologue.check(f"({exponent.name} == 0.5) is {bool(is_half)}", "an exponent is 0.5 or is not")
+            ufunc = fast_power(base.spec, exponent.value) if is_half else None
+        if ufunc is not None:
+            return self.apply(TABLE.rows[f"np.{ufunc.__name__}"], [base], {})
+        return self.apply(TABLE.rows["np.power"], [base, exponent], {})
+
+    def _refuse_python_scalars(self, ufunc: Any, *values: Any) -> None:
+        """Python's own arithmetic on a scalar taken out of an array is not NumPy's."""
+        if all(isinstance(value, Known | Sym) or (isinstance(value, Arr) and value.kind == "python") for value in values):
+            raise CannotCapture("data-value", f"Python arithmetic (`{ufunc.__name__}`) on a number taken out of an array")
+
+    def unary(self, kind: type, value: Any) -> Any:
+        """`<operator> value`."""
+        ufunc, function, text = UNARY[kind]
+        if isinstance(value, Known | Sym):
+            result = self.compute(text, function, value)
+            return result
+        if isinstance(value, Opaque):
+            raise CannotCapture(value.id, value.detail)
+        if not isinstance(value, Arr):
+            raise CannotCapture("unsupported-syntax", f"an operator on {describe(value)}")
+        self._refuse_python_scalars(ufunc, value)
+        return self.apply(TABLE.rows[f"np.{ufunc.__name__}"], [value], {})
+
+    def inplace(self, kind: type, target: Any, value: Any) -> Any:
+        """`target <operator>= value`; the object that the target's name is bound to afterwards."""
+        if not (isinstance(target, Arr) and target.kind == "array"):
+            if isinstance(target, Items) and target.kind is list and kind is ast.Add and self._is_sequence(value):
+                target.items.extend(self.as_items(value).values)  # type: ignore[union-attr]
+                return target
+            if isinstance(target, Known) and isinstance(target.value, list | dict | set):
+                raise CannotCapture("effect", "an outside list, dict or set is changed in place")
+            return self.binary(kind, target, value)
+        if kind is ast.MatMult:
+            result = self.binary(kind, target, value)
+        elif kind is ast.Pow:
+            result = self._power(target, self._as_operand(value))
+        else:
+            ufunc = BINARY[kind][0]
+            result = self.apply(TABLE.rows[f"np.{ufunc.__name__}"], [target, self._as_operand(value)], {})
+        return self.store(target, result)
+
+    def store(self, target: Arr, result: Arr) -> Arr:
+        """Write a ufunc's result into `target`, with NumPy's rules for `out=`."""
+        if target.kind != "array":
+            raise CannotCapture("raises", "TypeError: return arrays must be of ArrayType")
+        if result.shape != target.shape:
+            raise CannotCapture("raises", f"ValueError: shape {result.shape} into an array of shape {target.shape}")
+        if not np.can_cast(result.dtype, target.dtype, "same_kind"):
+            raise CannotCapture("raises", f"UFuncTypeError: cannot cast {result.dtype} to {target.dtype} in place")
+        if result.dtype != target.dtype:
+            result = self.apply(TABLE["astype"], [result], {"dtype": target.dtype})
+        value = self.read(result)
+        self.write(target, value)
+        return target
+
+    # ---- copies
+
+    def copy(self, array: Arr, kind: str = "array", order: str = "C") -> Arr:
+        """A new array with the present contents: no node, a value never changes."""
+        value = self.read(array)
+        fresh = Arr(Storage(value, array.spec), (), make_dummy(array.shape, array.dtype), "array")
+        if order in ("K", "A") and not array.dummy.flags.c_contiguous:
+            self.layout_matters(array)
+            fresh.dummy = np.empty_like(array.dummy) if array.spec.nbytes < 1024 else _like(array.dummy)
+        if order == "F":
+            raise CannotCapture("keyword", "`order='F'`")
+        return fresh
+
+    def astype(self, array: Arr, dtype: Any, copy: bool = True) -> Arr:
+        """`array.astype(dtype)`."""
+        wanted = self.ask(np.dtype, dtype)
+        if wanted == array.dtype and array.kind == "array":
+            return self.copy(array, order="K") if copy else array
+        return self.apply(TABLE["astype"], [array], {"dtype": wanted})
+
+    # ---- attributes
+
+    def array_attribute(self, array: Arr, name: str) -> Any:
+        """`array.name`."""
+        dummy = array.dummy
+        if name in ("shape", "ndim", "size", "dtype", "itemsize", "nbytes"):
+            return Known(getattr(dummy, name))
+        if array.kind == "python":
+            if name in ("real", "imag", "conjugate"):
+                raise CannotCapture("data-value", f"`.{name}` of a Python number taken out of an array")
+            raise CannotCapture("raises", f"AttributeError: a Python number has no attribute `{name}`")
+        if name == "T":
+            return self.transpose(array) if array.kind == "array" else array
+        if name == "mT":
+            return self.permuted(array, lambda d: d.mT)
+        if name == "real" and array.dtype.kind != "c":
+            return array
+        if name in ("real", "imag"):
+            if array.kind == "array" and array.dtype.kind == "c":
+                part = make_dummy(array.shape, getattr(np.zeros(0, array.dtype), name).dtype, dummy.strides)
+                return self.step(array, f"np.{name}", {}, part)
+            return self.apply(TABLE[f"np.{name}"], [array], {})
+        if name in ("flat", "base", "flags", "strides", "data", "ctypes", "__array_interface__"):
+            raise CannotCapture("unsupported-syntax", f"the attribute `.{name}` of an array")
+        if not hasattr(dummy, name):
+            raise CannotCapture("raises", f"AttributeError: an array has no attribute `{name}`")
+        return Method(array, name)
+
+
+def _affine(kind: type, left: Any, right: Any) -> Any:
+    def form(value: Any) -> Any:
+        if isinstance(value, Known) and type(value.value) is int:
+            return {}, value.value
+        if isinstance(value, Sym) and type(value.value) is int:
+            if value.affine is not None:
+                return dict(value.affine[0]), value.affine[1]
+            return {value.name: 1}, 0
+        return None
+
+    one, two = form(left), form(right)
+    if one is None or two is None:
+        return None
+    if kind is ast.Mult:
+        if one[0] and two[0]:
+            return None
+        (terms, constant), factor = (two, one[1]) if not one[0] else (one, two[1])
+        return _normal({name: c * factor for name, c in terms.items()}, constant * factor)
+    sign = 1 if kind is ast.Add else -1
+    terms = dict(one[0])
+    for name, coefficient in two[0].items():
+        terms[name] = terms.get(name, 0) + sign * coefficient
+    return _normal(terms, one[1] + sign * two[1])
+
+
+def _normal(terms: dict[str, int], constant: int) -> Any:
+    return tuple(sorted((name, c) for name, c in terms.items() if c)), constant
+
+
+def _like(dummy: np.ndarray) -> np.ndarray:
+    """A dummy with the strides that `np.empty_like` would give, without its memory."""
+    order = np.argsort([-abs(step) for step in dummy.strides], kind="stable")
+    strides = [0] * dummy.ndim
+    step = dummy.itemsize
+    for axis in reversed(order):
+        strides[axis] = step
+        step *= max(dummy.shape[axis], 1)
+    return make_dummy(dummy.shape, dummy.dtype, tuple(strides))
+
+
+__all__ = ["BINARY", "COMPARE", "UNARY", "Arrays", "SliceParts", "Spec"]

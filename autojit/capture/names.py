@@ -1,0 +1,234 @@
+"""Which local names a statement reads and binds; liveness and definite assignment over a function body."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+class _Names(ast.NodeVisitor):
+    """Collects the names that one function scope reads and binds, comprehensions and nested scopes apart."""
+
+    def __init__(self) -> None:
+        self.reads: set[str] = set()
+        self.binds: set[str] = set()
+        self.captured: set[str] = set()  # read inside a nested scope: alive as long as the function object
+
+    def visit_Name(self, node: ast.Name) -> None:
+        (self.reads if isinstance(node.ctx, ast.Load) else self.binds).add(node.id)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Name):
+            self.reads.add(node.target.id)
+        self.generic_visit(node)
+
+    def visit_alias(self, node: ast.alias) -> None:
+        self.binds.add(node.asname or node.name.split(".")[0])
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        if node.name:
+            self.binds.add(node.name)
+        self.generic_visit(node)
+
+    def visit_MatchAs(self, node: ast.MatchAs) -> None:
+        if node.name:
+            self.binds.add(node.name)
+        self.generic_visit(node)
+
+    visit_MatchStar = visit_MatchAs  # type: ignore[assignment]
+
+    def _scope(self, node: ast.AST) -> None:
+        inner = _Names()
+        for child in ast.iter_child_nodes(node):
+            inner.visit(child)
+        free = inner.reads | inner.captured
+        self.reads |= free
+        self.captured |= free
+
+    def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        self.binds.add(node.name)
+        self._scope(node)
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = _definition
+    visit_Lambda = _scope
+
+    def _comprehension(self, node: ast.AST) -> None:
+        inner = _Names()
+        for child in ast.iter_child_nodes(node):
+            inner.visit(child)
+        walrus = {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr) and isinstance(n.target, ast.Name)}
+        self.reads |= inner.reads | inner.captured
+        self.captured |= inner.captured
+        self.binds |= walrus
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+
+def names(nodes: Iterable[ast.AST]) -> _Names:
+    """Reads, binds and captured names of some nodes."""
+    found = _Names()
+    for node in nodes:
+        found.visit(node)
+    return found
+
+
+class Flow:
+    """Liveness of local names: what a run of statements needs and what is needed after it.
+
+    A backward walk over the structured statements. It errs towards "live": a name may be called live that is not.
+    """
+
+    def __init__(self, body: Sequence[ast.stmt], local_names: frozenset[str]) -> None:
+        self.local_names = local_names
+        self.captured = names(body).captured & local_names
+        self.after: dict[int, frozenset[str]] = {}  # id(statement) -> live after it
+        self._loops: list[tuple[frozenset[str], frozenset[str]]] = []  # (live at continue, live at break)
+        self._handlers: list[frozenset[str]] = []  # live at the entry of enclosing handlers
+        self.block(body, frozenset())
+
+    def live_after(self, statement: ast.stmt) -> frozenset[str]:
+        """The local names that may be read after a statement of the body."""
+        return self.after[id(statement)] | self.captured
+
+    def block(self, body: Sequence[ast.stmt], live: frozenset[str]) -> frozenset[str]:
+        """Walk a block backwards; the names live at its entry."""
+        for statement in reversed(body):
+            raised = frozenset().union(*self._handlers) if self._handlers else frozenset()
+            self.after[id(statement)] = self.after.get(id(statement), frozenset()) | live | raised
+            live = self._statement(statement, live) | raised
+        return live
+
+    def _use(self, nodes: Iterable[ast.AST | None], live: frozenset[str]) -> frozenset[str]:
+        found = names(node for node in nodes if node is not None)
+        return (live - (found.binds - found.reads)) | (found.reads & self.local_names)
+
+    def _statement(self, node: ast.stmt, live: frozenset[str]) -> frozenset[str]:
+        if isinstance(node, ast.Return):
+            return self._use([node.value], frozenset())
+        if isinstance(node, ast.Raise):
+            return self._use([node], frozenset())
+        if isinstance(node, ast.Break):
+            return self._loops[-1][1] if self._loops else live
+        if isinstance(node, ast.Continue):
+            return self._loops[-1][0] if self._loops else live
+        if isinstance(node, ast.If):
+            return self._use([node.test], self.block(node.body, live) | self.block(node.orelse, live))
+        if isinstance(node, ast.For | ast.AsyncFor):
+            return self._loop(node.body, node.orelse, [node.iter], [node.target], live)
+        if isinstance(node, ast.While):
+            return self._loop(node.body, node.orelse, [node.test], [], live)
+        if isinstance(node, ast.With | ast.AsyncWith):
+            inner = self.block(node.body, live)
+            return self._use([item for item in node.items], inner) | (names(node.items).reads & self.local_names)
+        if isinstance(node, ast.Try | ast.TryStar):
+            return self._try(node, live)
+        if isinstance(node, ast.Match):
+            arms = frozenset().union(live, *(self.block(case.body, live) for case in node.cases))
+            return arms | (names([node]).reads & self.local_names)
+        return self._use([node], live)
+
+    def _loop(
+        self,
+        body: list[ast.stmt],
+        orelse: list[ast.stmt],
+        header: list[ast.AST],
+        targets: list[ast.AST],
+        live: frozenset[str],
+    ) -> frozenset[str]:
+        exit_live = self.block(orelse, live)
+        head = exit_live
+        if not targets:
+            head = self._use(header, head)
+        for _ in range(3):  # two passes reach the fixpoint of a loop; the third is for nested ones
+            self._loops.append((head, live))
+            inside = self.block(body, head)
+            self._loops.pop()
+            if targets:
+                inside = inside - names(targets).binds | (names(targets).reads & self.local_names)
+            else:
+                inside = self._use(header, inside)
+            if inside <= head:
+                break
+            head |= inside
+        return self._use(header, head) if targets else head
+
+    def _try(self, node: ast.Try | ast.TryStar, live: frozenset[str]) -> frozenset[str]:
+        final = self.block(node.finalbody, live)
+        if node.finalbody:
+            final |= live
+        entries = frozenset().union(
+            final, *(self.block(handler.body, final) for handler in node.handlers)
+        ) | (names(node.handlers).reads & self.local_names)
+        self._handlers.append(entries)
+        live_else = self.block(node.orelse, final)
+        inside = self.block(node.body, live_else)
+        self._handlers.pop()
+        return inside | entries
+
+
+def assigned_before(body: Sequence[ast.stmt], bound: frozenset[str]) -> dict[int, frozenset[str]]:
+    """For each statement (by id), the local names that are certainly bound when it starts."""
+    table: dict[int, frozenset[str]] = {}
+    _assign(body, bound, table)
+    return table
+
+
+def _assign(body: Sequence[ast.stmt], bound: frozenset[str], table: dict[int, frozenset[str]]) -> frozenset[str] | None:
+    """The names bound after a block, or `None` when its end is never reached."""
+    current: frozenset[str] | None = bound
+    for node in body:
+        if current is None:
+            current = bound  # unreachable code: anything will do
+            _assign([node], current, table)
+            current = None
+            continue
+        table[id(node)] = current
+        current = _after(node, current, table)
+    return current
+
+
+def _after(node: ast.stmt, bound: frozenset[str], table: dict[int, frozenset[str]]) -> frozenset[str] | None:
+    if isinstance(node, ast.Return | ast.Raise | ast.Break | ast.Continue):
+        return None
+    if isinstance(node, ast.If):
+        return _join([_assign(node.body, bound, table), _assign(node.orelse, bound, table)])
+    if isinstance(node, ast.For | ast.AsyncFor):
+        _assign(node.body, bound | names([node.target]).binds, table)
+        _assign(node.orelse, bound, table)
+        return bound
+    if isinstance(node, ast.While):
+        _assign(node.body, bound, table)
+        _assign(node.orelse, bound, table)
+        return bound
+    if isinstance(node, ast.With | ast.AsyncWith):
+        inner = bound | names(node.items).binds
+        _assign(node.body, inner, table)
+        return inner  # a context manager may swallow an exception of the body
+    if isinstance(node, ast.Try | ast.TryStar):
+        ends = [_assign(node.body, bound, table)]
+        if node.orelse and ends[0] is not None:
+            ends = [_assign(node.orelse, ends[0], table)]
+        for handler in node.handlers:
+            inner = bound | ({handler.name} if handler.name else frozenset())
+            end = _assign(handler.body, inner, table)
+            ends.append(end - {handler.name} if end is not None and handler.name else end)
+        joined = _join(ends)
+        final = _assign(node.finalbody, bound, table)
+        if final is None or joined is None:
+            return None
+        return joined | final
+    if isinstance(node, ast.Match):
+        for case in node.cases:
+            _assign(case.body, bound | names([case.pattern]).binds, table)
+        return bound
+    if isinstance(node, ast.Delete):
+        return bound - names([node]).binds
+    return bound | names([node]).binds
+
+
+def _join(ends: list[frozenset[str] | None]) -> frozenset[str] | None:
+    reached = [end for end in ends if end is not None]
+    return frozenset.intersection(*reached) if reached else None

@@ -1,0 +1,119 @@
+"""Write probes into a function: its own statements, with a question before each region."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import types
+from collections.abc import Mapping
+
+from autojit.capture.regions import BREAK, CONTINUE, RETURN, TEMPORARY, Native, Region, RegionTree, leaving
+from autojit.capture.source import compile_body
+from autojit.errors import CannotCapture
+
+_MARK = "autojit probe "
+
+
+def instrument(tree: RegionTree, probes: Mapping[int, object]) -> types.CodeType:
+    """The function's code with probes.
+
+    A region `R` with statements `S` becomes
+
+        if probe.on and (t := probe.enter(live-ins)) is not None:
+            live-outs = t              # or: return, break, continue
+        else:
+            S                          # with the probes of R's parts
+
+    Args:
+        tree: The regions.
+        probes: By region number, an object with `on`, `enter(*live_ins)` and `unset`. A region without a
+            probe stays as it is.
+    """
+    source = tree.source
+    code = source.function.__code__
+    body = _emit(tree.root, probes)
+    node = source.node
+    if isinstance(node, ast.Lambda):
+        new = ast.copy_location(ast.FunctionDef("autojit_lambda", node.args, body, [], None, None), node)
+    else:
+        docstring = [] if tree.root.statements[0] is node.body[0] else node.body[:1]
+        new = ast.copy_location(type(node)(node.name, node.args, docstring + body, [], None, None), node)
+    ast.fix_missing_locations(new)
+    like = code.replace(co_name=new.name)
+    made = compile_body(new, like, source.enclosing_class)
+    if made is None or set(made.co_freevars) != set(code.co_freevars):
+        raise CannotCapture("internal", "the probes changed the function's free variables")
+    made = made.replace(
+        co_consts=tuple(_resolve(const, probes) for const in made.co_consts),
+        co_name=code.co_name,
+        co_qualname=code.co_qualname,
+        co_firstlineno=code.co_firstlineno,
+    )
+    return made
+
+
+def _resolve(const: object, probes: Mapping[int, object]) -> object:
+    if isinstance(const, str) and const.startswith(_MARK):
+        return probes[int(const[len(_MARK) :])]
+    return const
+
+
+def _emit(region: Region, probes: Mapping[int, object]) -> list[ast.stmt]:
+    if region.parts is None:
+        original = region.statements
+    else:
+        original = []
+        for part in region.parts:
+            original += _emit(part, probes) if isinstance(part, Region) else [_native(part, probes)]
+    if region.number not in probes:
+        return original
+    return [_probe(region, original)]
+
+
+def _native(native: Native, probes: Mapping[int, object]) -> ast.stmt:
+    if not native.blocks:
+        return native.statement
+    statement = copy.copy(native.statement)
+    for (name, position), region in native.blocks.items():
+        emitted = _emit(region, probes)
+        if name != "part":
+            setattr(statement, name, emitted)
+            continue
+        field = "cases" if isinstance(statement, ast.Match) else "handlers"
+        parts = list(getattr(statement, field))
+        parts[position] = copy.copy(parts[position])
+        parts[position].body = emitted
+        setattr(statement, field, parts)
+    return statement
+
+
+def _probe(region: Region, original: list[ast.stmt]) -> ast.stmt:
+    mark = f"'{_MARK}{region.number}'"
+    arguments = ", ".join(region.live_in)
+    lines = [f"if {mark}.on and ({TEMPORARY} := {mark}.enter({arguments})) is not None:"]
+    kinds = {type(node) for s in region.statements for node in leaving(s)}
+    if ast.Return in kinds:
+        lines.append(f"    if {TEMPORARY}[0] == {RETURN}: return {TEMPORARY}[1]")
+    if ast.Break in kinds:
+        lines.append(f"    if {TEMPORARY}[0] == {BREAK}: break")
+    if ast.Continue in kinds:
+        lines.append(f"    if {TEMPORARY}[0] == {CONTINUE}: continue")
+    for number, name in enumerate(region.live_out, 1):
+        guard = "" if name in region.certain else f"if {TEMPORARY}[{number}] is not {mark}.unset: "
+        lines.append(f"    {guard}{name} = {TEMPORARY}[{number}]")
+    lines.append(f"    {TEMPORARY} = None")  # or the results would live as long as the frame
+    if ast.Break in kinds or ast.Continue in kinds:
+        text = "while 1:\n" + "\n".join("    " + line for line in lines)
+        parsed = ast.parse(text).body[0].body[0]  # type: ignore[attr-defined]
+    elif ast.Return in kinds:
+        text = "def f():\n" + "\n".join("    " + line for line in lines)
+        parsed = ast.parse(text).body[0].body[0]  # type: ignore[attr-defined]
+    else:
+        parsed = ast.parse("\n".join(lines)).body[0]
+    first = region.statements[0]
+    for node in ast.walk(parsed):
+        if hasattr(node, "lineno"):
+            ast.copy_location(node, first)
+            node.end_lineno, node.end_col_offset = first.lineno, first.col_offset  # type: ignore[attr-defined]
+    parsed.orelse = original  # type: ignore[attr-defined]
+    return parsed

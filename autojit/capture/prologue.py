@@ -1,0 +1,81 @@
+"""The prologue of a plan: its guard, and the scalars that Python computes, as lines of one generated function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+#: Types whose `repr` is source text that gives the same object again.
+_LITERALS = (int, bool, str, bytes, type(None))
+
+
+@dataclass(slots=True)
+class Line:
+    """One line: a check (`name` is empty; `why` says what a failure means) or a binding."""
+
+    name: str
+    text: str
+    why: str = ""
+
+
+@dataclass(slots=True)
+class Prologue:
+    """Checks and bindings in the order in which the capture met them.
+
+    Attributes:
+        parameters: The names of the generated function's parameters.
+        constants: Objects that the text refers to by name.
+    """
+
+    parameters: tuple[str, ...]
+    lines: list[Line] = field(default_factory=list)
+    constants: dict[str, Any] = field(default_factory=dict)
+    _bound: dict[str, str] = field(default_factory=dict)
+    _checked: set[str] = field(default_factory=set)
+    _ids: dict[int, str] = field(default_factory=dict)
+    _next: int = 0
+
+    def constant(self, value: Any) -> str:
+        """A name for an object; equal identity gives the equal name."""
+        name = self._ids.get(id(value))
+        if name is None:
+            name = f"K{len(self.constants)}"
+            self.constants[name] = value
+            self._ids[id(value)] = name
+        return name
+
+    def literal(self, value: Any) -> str:
+        """Source text for a constant."""
+        if type(value) in _LITERALS:
+            return f"({value!r})" if type(value) is int and value < 0 else repr(value)
+        if type(value) is float and np.isfinite(value):
+            return f"({value!r})" if value < 0 or str(value).startswith("-") else repr(value)
+        return self.constant(value)
+
+    def let(self, prefix: str, text: str) -> str:
+        """Bind an expression to a fresh name; the same text is evaluated once."""
+        name = self._bound.get(text)
+        if name is None:
+            name = f"{prefix}{self._next}"
+            self._next += 1
+            self._bound[text] = name
+            self.lines.append(Line(name, text))
+        return name
+
+    def check(self, text: str, why: str) -> None:
+        """Require a condition; when it fails the plan does not apply."""
+        if text not in self._checked:
+            self._checked.add(text)
+            self.lines.append(Line("", text, why))
+
+    def render(self, indent: str = "    ", miss: str = "return None") -> list[str]:
+        """The lines as source text."""
+        out = []
+        for line in self.lines:
+            if line.name:
+                out.append(f"{indent}{line.name} = {line.text}")
+            else:
+                out.append(f"{indent}if not ({line.text}): {miss}  # {line.why}")
+        return out

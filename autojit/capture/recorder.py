@@ -1,0 +1,442 @@
+"""`Recorder`: turns outside objects into abstract values, and abstract operations into graph nodes."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.prologue import Prologue
+from autojit.capture.values import (
+    Arr,
+    ArraySpec,
+    Closure,
+    Items,
+    Known,
+    Method,
+    Opaque,
+    Partial,
+    Storage,
+    Sym,
+    Unknown,
+    make_dummy,
+)
+from autojit.errors import CannotCapture, SourceLine
+from autojit.ir.build import Builder, exact_key
+from autojit.ir.evaluate import run_node
+from autojit.ir.graph import Const, Operand, Value
+from autojit.ir.op import Op
+from autojit.ir.spec import COMPILED_DTYPES, PYTHON_DTYPES, Spec, spec_of
+from autojit.ops.chapters import TABLE
+
+_INT64 = np.iinfo(np.int64)
+_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc)
+
+
+class Recorder:
+    """The state of one capture: the graph in the making, the prologue, and what is known of every value.
+
+    Args:
+        parameters: The prologue's parameters.
+        node_budget: How many nodes the graph may have.
+        observed: Specs of host results seen in earlier runs, by what produced them; shared and added to.
+    """
+
+    def __init__(self, parameters: tuple[str, ...], node_budget: int, observed: dict[Any, tuple[Spec, ...]]) -> None:
+        self.builder = Builder()
+        self.prologue = Prologue(parameters)
+        self.node_budget = node_budget
+        self.observed = observed
+        self.line: SourceLine | None = None
+        self.input_names: list[str] = []  # the prologue's name of each graph input
+        self.arrays: list[Storage] = []  # the caller's arrays
+        self.examples: dict[str, Any] | None = {}  # concrete values by graph name; None when some input has none
+        self._memo: dict[str, Any] = {}
+        self._scalars: dict[str, Value] = {}
+        self._evaluated = 0
+
+    # ---- outside objects
+
+    def wrap(self, value: Any, path: str, what: str, moving: bool = False) -> Any:
+        """The abstract value of an outside object, found at run time by `path`; adds its guard.
+
+        Args:
+            value: The object.
+            path: Prologue source text that gives the object.
+            what: How the user calls it, for messages.
+            moving: Whether it is expected to differ at the next entry.
+        """
+        if path not in self._memo:
+            self._memo[path] = self._wrap(value, path, what, moving)
+        return self._memo[path]
+
+    def _wrap(self, value: Any, path: str, what: str, moving: bool) -> Any:
+        check, constant = self.prologue.check, self.prologue.constant
+        kind = type(value)
+        if kind is np.ndarray or kind is ArraySpec:
+            return self._wrap_array(value, path, what)
+        if kind is Unknown:
+            return Opaque("unknown-value", f"`{what}` is made by an earlier native line")
+        if kind is bool or value is None or value is Ellipsis:
+            check(f"{path} is {value!r}", f"`{what}` is {value!r}")
+            return Known(value)
+        if kind in (int, float, complex) or (isinstance(value, np.generic) and value.dtype in COMPILED_DTYPES):
+            name = self.prologue.let("s", path)
+            check(f"type({name}) is {constant(kind)}", f"`{what}` is of type {kind.__name__}")
+            affine = (((name, 1),), 0) if moving and kind is int else None
+            return Sym(name, value, moving, affine)
+        if kind in (str, bytes, range, slice) or isinstance(value, np.dtype):
+            text = constant(value) if kind not in (str, bytes) else repr(value)
+            check(f"{path} == {text}", f"`{what}` is {value!r}")
+            return Known(value)
+        if kind is types.FunctionType:
+            # Not the function itself: one made anew at each call of an outer function does the same.
+            name = self.prologue.let("o", path)
+            check(f"{name}.__code__ is {constant(value.__code__)}", f"`{what}` is the same function")
+            return Known(value, name)
+        if isinstance(value, _CALLABLES) or type(value).__module__ == "numpy" and callable(value):
+            check(f"{path} is {constant(value)}", f"`{what}` is the same object")
+            return Known(value)
+        name = self.prologue.let("o", path)
+        check(f"type({name}) is {constant(kind)}", f"`{what}` is of type {kind.__name__}")
+        if isinstance(value, np.ndarray):
+            return Opaque("argument-type", f"`{what}` is a `{kind.__name__}`, not a plain `np.ndarray`")
+        if isinstance(value, np.generic):
+            return Opaque("argument-type", f"`{what}` is a NumPy scalar of dtype `{value.dtype}`")
+        if kind in (list, tuple):
+            check(f"len({name}) == {len(value)}", f"`{what}` has {len(value)} items")
+        return Known(value, name)
+
+    def _wrap_array(self, value: Any, path: str, what: str) -> Any:
+        check, constant = self.prologue.check, self.prologue.constant
+        dtype = value.dtype
+        name = self.prologue.let("a", path)
+        if dtype not in COMPILED_DTYPES or not dtype.isnative:
+            check(f"type({name}) is ndarray and {name}.dtype == {constant(dtype)}", f"`{what}` has dtype {dtype}")
+            return Opaque("argument-type", f"`{what}` has dtype `{dtype}`")
+        is_scalar = isinstance(value, ArraySpec) and value.scalar
+        spec = Spec(value.shape, dtype, "scalar" if is_scalar else "array")
+        known = constant(dtype)
+        check(
+            f"type({name}) is ndarray and ({name}.dtype is {known} or {name}.dtype == {known} and {name}.dtype.isnative)"
+            f" and {name}.shape == {value.shape!r}",
+            f"`{what}` is an array of dtype {dtype} and shape {value.shape}",
+        )
+        graph_input = self._input(spec, name, value if isinstance(value, np.ndarray) else None)
+        storage = Storage(graph_input, spec, graph_input, name)
+        self.arrays.append(storage)
+        is_array = isinstance(value, np.ndarray)
+        dummy = make_dummy(value.shape, dtype, value.strides if is_array else None)
+        return Arr(storage, (), dummy, spec.kind, readonly=is_array and not value.flags.writeable)
+
+    def _input(self, spec: Spec, name: str, example: Any) -> Value:
+        value = self.builder.input(spec, name)
+        self.input_names.append(name)
+        if example is None:
+            self.examples = None
+        elif self.examples is not None:
+            self.examples[value.name] = example
+        return value
+
+    # ---- scalars of the prologue
+
+    def compute(self, text: str, function: Callable[..., Any], *operands: Any) -> Any:
+        """Python computes a scalar from scalars, now and at every run.
+
+        Args:
+            text: A format string over the operands' texts.
+            function: Does the same now.
+            operands: `Known` and `Sym` values.
+        """
+        try:
+            result = function(*(operand.value for operand in operands))
+        except Exception as error:
+            raise CannotCapture("raises", f"{type(error).__name__}: {error}") from None
+        syms = [operand for operand in operands if isinstance(operand, Sym)]
+        if not syms:
+            return Known(result)
+        kind = type(result)
+        if kind not in PYTHON_DTYPES and not (isinstance(result, np.generic) and result.dtype in COMPILED_DTYPES):
+            for sym in syms:
+                self.demand(sym)
+            return Known(result)
+        parts = [o.name if isinstance(o, Sym) else self.prologue.literal(o.value) for o in operands]
+        name = self.prologue.let("s", text.format(*parts))
+        if kind is not bool:
+            self.prologue.check(f"type({name}) is {self.prologue.constant(kind)}", f"a scalar stays {kind.__name__}")
+        return Sym(name, result, any(sym.moving for sym in syms))
+
+    def demand(self, sym: Sym) -> Any:
+        """The value of a scalar, which thereby becomes part of the plan's key."""
+        value = sym.value
+        if isinstance(value, bool | np.bool_):
+            self.prologue.check(sym.name if value else f"not {sym.name}", f"a condition is {bool(value)}")
+            return value
+        if sym.moving:
+            raise CannotCapture("moving-shape", f"the program would depend on `{sym.name}` = {value!r}, which changes")
+        literal = self.prologue.literal(value)
+        equal = f"{sym.name} == {literal}" if value == value else f"{sym.name} != {sym.name}"
+        self.prologue.check(equal, f"a scalar that the program was built for is {value!r}")
+        return value
+
+    def static(self, value: Any) -> Any:
+        """The concrete object behind an abstract value, demanded deeply.
+
+        Raises:
+            CannotCapture: It depends on array data.
+        """
+        if isinstance(value, Known):
+            if value.path is not None and type(value.value) in (list, tuple, dict):
+                return self.static(self.open(value))
+            return value.value
+        if isinstance(value, Sym):
+            return self.demand(value)
+        if isinstance(value, Items):
+            if isinstance(value.items, dict):
+                return {key: self.static(item) for key, item in value.items.items()}
+            parts = [self.static(item) for item in value.items]
+            return value.kind(*parts) if hasattr(value.kind, "_fields") else value.kind(parts)
+        if isinstance(value, Opaque):
+            raise CannotCapture(value.id, value.detail)
+        if isinstance(value, Arr):
+            raise CannotCapture("data-value", "Python needs the contents of an array here")
+        raise CannotCapture("unsupported-syntax", f"a {type(value).__name__.lower()} cannot be used here")
+
+    def open(self, known: Known) -> Items:
+        """The items of an outside list, tuple or dict."""
+        value, path = known.value, known.path
+        if isinstance(value, dict):
+            keys = [key for key in value if isinstance(key, str | int)]
+            if path and len(keys) != len(value):
+                raise CannotCapture("argument-type", "a dict whose keys are not strings or ints")
+            if path:
+                self.prologue.check(f"tuple({path}) == {tuple(keys)!r}", "a dict has the same keys")
+            return Items(dict, {key: self.item(known, key) for key in value}, path)
+        return Items(type(value), [self.item(known, position) for position in range(len(value))], path)
+
+    def item(self, known: Known, key: Any) -> Any:
+        """One item of an outside or constant container."""
+        value = known.value[key]
+        if known.path is None:
+            return self.constant(value)
+        return self.wrap(value, f"{known.path}[{key!r}]", f"{known.path}[{key!r}]")
+
+    def constant(self, value: Any) -> Any:
+        """The abstract value of an object that cannot change: a literal, or a part of NumPy."""
+        if isinstance(value, np.ndarray):
+            name = self.prologue.constant(value)
+            return self.wrap(value, name, name)
+        return Known(value)
+
+    # ---- graph nodes
+
+    def operand(self, value: Any) -> Operand:
+        """The graph operand for an array or scalar.
+
+        Raises:
+            CannotCapture: The value is neither.
+        """
+        if isinstance(value, Arr):
+            return self.read(value)
+        if isinstance(value, Sym):
+            known = self._scalars.get(value.name)
+            if known is None:
+                known = self._input(value.spec, value.name, value.value)
+                self._scalars[value.name] = known
+            return known
+        if isinstance(value, Known):
+            kind = type(value.value)
+            if kind in PYTHON_DTYPES or (isinstance(value.value, np.generic) and value.value.dtype in COMPILED_DTYPES):
+                if kind is int and not _INT64.min <= value.value <= _INT64.max:
+                    raise CannotCapture("argument-type", f"the integer {value.value} does not fit into 64 bits")
+                return Const(value.value, spec_of(value.value))
+        if isinstance(value, Opaque):
+            raise CannotCapture(value.id, value.detail)
+        raise CannotCapture("argument-type", f"{describe(value)} is not an array or scalar")
+
+    def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:
+        """Add a node for `op`; the result as an array, or a list of arrays for an op with several outputs.
+
+        Raises:
+            CannotCapture: NumPy would raise for these specs, or the budget is spent.
+        """
+        inputs = [self.operand(value) for value in operands]
+        if op.family == "elementwise":
+            inputs = [self._fit_integer(operand, inputs) for operand in inputs]
+        specs = None
+        if op.infer is None:
+            specs = self._observe(op, inputs, params)
+        try:
+            outputs = self.builder.add(op, inputs, params, self.line, specs)
+        except CannotCapture:
+            raise
+        except Exception as error:
+            raise CannotCapture("raises", f"`{op.name}`: {type(error).__name__}: {error}") from None
+        for output in outputs:
+            if output.spec.dtype not in COMPILED_DTYPES:
+                raise CannotCapture("argument-type", f"`{op.name}` gives dtype `{output.spec.dtype}`")
+        if len(self.builder) > self.node_budget:
+            raise CannotCapture("budget", f"more than {self.node_budget} operations")
+        arrays = [self.fresh(output) for output in outputs]
+        if op.family == "elementwise":
+            for array in arrays:
+                self._keep_layout(array, operands)
+        return arrays[0] if len(arrays) == 1 else arrays
+
+    def fresh(self, value: Operand) -> Arr:
+        """A new array with its own memory."""
+        spec = value.spec
+        dummy = make_dummy(spec.shape, spec.dtype)
+        return Arr(Storage(value, spec), (), dummy, spec.kind)
+
+    def _fit_integer(self, operand: Operand, inputs: Sequence[Operand]) -> Operand:
+        """A Python int next to a narrower integer array: NumPy checks its range, so it must be known."""
+        if operand.spec.kind != "python" or operand.spec.dtype != np.int64:
+            return operand
+        for other in inputs:
+            dtype = other.spec.dtype
+            if other.spec.kind != "python" and dtype.kind in "iu" and dtype != np.int64:
+                if not isinstance(operand, Const):
+                    sym = next(n for n, value in self._scalars.items() if value is operand)
+                    value = (self.examples or {}).get(sym)
+                    if value is None:
+                        raise CannotCapture("unknown-value", "an integer whose value is not known")
+                    self.prologue.check(f"{sym} == {value}", f"an integer beside an array of {dtype} is {value}")
+                    operand = Const(value, operand.spec)
+                bounds = np.iinfo(dtype)
+                if not bounds.min <= operand.value <= bounds.max:
+                    raise CannotCapture("argument-type", f"the integer {operand.value} does not fit into {dtype}")
+        return operand
+
+    def _keep_layout(self, result: Arr, operands: Sequence[Any]) -> None:
+        """Elementwise results have the memory order of their operands; NumPy's iterator says which."""
+        dummies = [value.dummy for value in operands if isinstance(value, Arr)]
+        if result.dummy.ndim < 2 or not dummies or result.kind != "array":
+            return
+        if all(dummy.flags.c_contiguous or dummy.ndim == 0 for dummy in dummies):
+            return
+        inputs = [dummy for dummy in dummies if dummy.ndim]
+        try:
+            iterator = np.nditer(
+                [*inputs, None],
+                flags=["zerosize_ok", "multi_index"],
+                op_flags=[["readonly"]] * len(inputs) + [["writeonly", "allocate"]],
+                order="K",
+            )
+            strides = iterator.operands[-1].strides
+            factor = iterator.operands[-1].itemsize
+        except (ValueError, TypeError):
+            return
+        if iterator.operands[-1].shape == result.shape:
+            scaled = tuple(step // factor * result.dtype.itemsize for step in strides)
+            result.dummy = make_dummy(result.shape, result.dtype, scaled)
+
+    def _observe(self, op: Op, inputs: Sequence[Operand], params: dict[str, Any]) -> tuple[Spec, ...]:
+        """The specs of a host op's results: from an earlier run, or by running it now on the real inputs."""
+        key = (op.name, self.line, tuple(operand.spec for operand in inputs), repr(exact_key(tuple(params.items()))))
+        known = self.observed.get(key)
+        if known is not None:
+            return known
+        if self.examples is None:
+            raise CannotCapture("host-op", f"`{op.name}` runs on the host; its result is known after a first run")
+        for node in self.builder.nodes[self._evaluated :]:
+            run_node(node, self.examples)
+        self._evaluated = len(self.builder.nodes)
+        arguments = [o.value if isinstance(o, Const) else self.examples[o.name] for o in inputs]
+        try:
+            result = op.call(*(_protect(argument) for argument in arguments), **params)
+        except Exception as error:
+            raise CannotCapture("raises", f"`{op.name}`: {type(error).__name__}: {error}") from None
+        results = result if isinstance(result, tuple) else (result,)
+        try:
+            specs = tuple(spec_of(part) for part in results)
+        except TypeError as error:
+            raise CannotCapture("host-op", f"`{op.name}`: {error}") from None
+        if any(type(part) is not np.ndarray and isinstance(part, np.ndarray) for part in results):
+            raise CannotCapture("host-op", f"`{op.name}` returns a subclass of `np.ndarray`")
+        self.observed[key] = specs
+        return specs
+
+    # ---- memory
+
+    def read(self, array: Arr) -> Operand:
+        """The present contents of an array."""
+        value = array.storage.value
+        for step in array.steps:
+            (value,) = self.builder.add(step.op, [value, *step.operands], dict(step.params), self.line)
+        return value
+
+    def write(self, array: Arr, value: Operand) -> None:
+        """Replace the contents of an array; `value` has its shape and dtype.
+
+        Raises:
+            CannotCapture: NumPy refuses to write to this array.
+        """
+        storage = array.storage
+        if array.readonly or array.kind != "array":
+            raise CannotCapture("read-only", "the array is read-only")
+        bases = [storage.value]
+        for step in array.steps[:-1]:
+            (base,) = self.builder.add(step.op, [bases[-1], *step.operands], dict(step.params), self.line)
+            bases.append(base)
+        for step, base in zip(reversed(array.steps), reversed(bases), strict=False):
+            op, operands, params = _inverse(step, base.spec)
+            inputs = [value] if op.name in ("np.transpose", "np.reshape") else [base, value, *operands]
+            (value,) = self.builder.add(op, inputs, params, self.line)
+        storage.value = value
+        if storage.path is not None and not storage.written:
+            self.prologue.check(f"{storage.path}.flags.writeable", "the array that is written is writeable")
+        storage.written = True
+
+    def layout_matters(self, array: Arr) -> None:
+        """The result depends on the strides of the caller's array: make them part of the key."""
+        path = array.storage.path
+        base = array.dummy
+        if path is None:
+            return
+        root = self._memo_strides(array.storage)
+        if root is not None and base is not None:
+            self.prologue.check(f"{path}.strides == {root!r}", "the array has the same memory layout")
+
+    def _memo_strides(self, storage: Storage) -> tuple[int, ...] | None:
+        for value in self._memo.values():
+            if isinstance(value, Arr) and value.storage is storage and not value.steps:
+                return value.dummy.strides
+        return None
+
+
+def _protect(argument: Any) -> Any:
+    if isinstance(argument, np.ndarray):
+        argument = argument.view()
+        argument.flags.writeable = False
+    return argument
+
+
+def _inverse(step: Any, base: Spec) -> tuple[Op, tuple[Operand, ...], dict[str, Any]]:
+    """The op that puts a new value of a view back into its base."""
+    params = dict(step.params)
+    name = step.op.name
+    if name == "getitem":
+        return TABLE["setitem"], step.operands, params
+    if name == "np.transpose":
+        return step.op, (), {"axes": tuple(int(axis) for axis in np.argsort(params["axes"]))}
+    if name == "np.reshape":
+        return step.op, (), {"shape": base.shape}
+    if name in ("np.real", "np.imag"):
+        return TABLE["set_" + name[3:]], (), {}
+    raise CannotCapture("read-only", f"a view made by `{name}` is read-only")
+
+
+def describe(value: Any) -> str:
+    """An abstract value in the user's words."""
+    if isinstance(value, Known):
+        return f"a `{type(value.value).__name__}`"
+    if isinstance(value, Items):
+        return f"a `{value.kind.__name__}`"
+    if isinstance(value, Closure):
+        return "a function"
+    if isinstance(value, Method | Partial):
+        return f"the method `{value.name}`"
+    return f"a {type(value).__name__.lower()}"

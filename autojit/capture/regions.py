@@ -1,0 +1,267 @@
+"""Regions: runs of statements that a plan may stand for, as a tree over a function's body.
+
+The tree starts as one region, the whole body. A region that cannot be captured as a whole is *split* at the
+statements that stay native; their blocks and the runs between them are regions again.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from autojit.capture.names import Flow, assigned_before, names
+from autojit.capture.source import FunctionSource
+from autojit.errors import SourceLine
+
+RETURN, BREAK, CONTINUE = 1, 2, 3
+#: The name that holds a plan's result for a moment, and the prefix of arguments taken out of native calls.
+TEMPORARY = "__autojit"
+
+
+@dataclass(eq=False, slots=True)
+class Native:
+    """A statement that stays Python. `blocks` are its nested blocks, by field name, as regions."""
+
+    statement: ast.stmt
+    blocks: dict[tuple[str, int], Region] = field(default_factory=dict)
+
+
+@dataclass(eq=False, slots=True)
+class Region:
+    """A run of statements of one block.
+
+    Attributes:
+        number: The position in the order of creation; names the region.
+        statements: The statements, in program order.
+        live_in: Local names the statements may read before they bind them; all are certainly bound.
+        live_out: Local names bound here that may be read afterwards.
+        certain: The part of `live_out` that every way through the region binds.
+        moving: Names that enclosing native loops rebind: their values change from entry to entry.
+        unbound: A live-in that may be unbound, so that the region can have no probe; or "".
+        parts: What a split left: regions and native statements in program order; or `None`.
+    """
+
+    number: int
+    statements: list[ast.stmt]
+    live_in: tuple[str, ...]
+    live_out: tuple[str, ...]
+    certain: frozenset[str]
+    moving: frozenset[str]
+    unbound: str = ""
+    depth: int = 0
+    parts: list[Region | Native] | None = None
+
+    @property
+    def exits(self) -> bool:
+        """Whether control may leave the region other than at its end."""
+        return any(True for statement in self.statements for _ in leaving(statement))
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The first and the last line."""
+        return self.statements[0].lineno, max(s.end_lineno or s.lineno for s in self.statements)
+
+    @property
+    def worthwhile(self) -> bool:
+        """Whether there can be array work in it at all."""
+        kinds = (ast.Call, ast.BinOp, ast.AugAssign, ast.UnaryOp, ast.Compare, ast.Subscript)
+        return any(isinstance(node, kinds) for s in self.statements for node in ast.walk(s))
+
+
+def leaving(node: ast.AST, in_loop: bool = False) -> Iterator[ast.AST]:
+    """The statements that take control out of `node`: returns, and breaks and continues of an outer loop."""
+    if isinstance(node, ast.Return) or (isinstance(node, ast.Break | ast.Continue) and not in_loop):
+        yield node
+    elif isinstance(node, ast.For | ast.While | ast.AsyncFor):
+        for child in node.body:
+            yield from leaving(child, True)
+        for child in node.orelse:
+            yield from leaving(child, in_loop)
+    elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+        for child in ast.iter_child_nodes(node):
+            yield from leaving(child, in_loop)
+
+
+class RegionTree:
+    """The regions of one function."""
+
+    def __init__(self, source: FunctionSource) -> None:
+        self.source = source
+        code = source.function.__code__
+        self.local_names = frozenset(code.co_varnames) | frozenset(code.co_cellvars) | frozenset(code.co_freevars)
+        node = source.node
+        if isinstance(node, ast.Lambda):
+            body: list[ast.stmt] = [ast.copy_location(ast.Return(node.body), node.body)]
+        else:
+            body = node.body
+        flags = code.co_flags
+        parameters = code.co_argcount + code.co_kwonlyargcount + bool(flags & 4) + bool(flags & 8)
+        bound = frozenset(code.co_varnames[:parameters]) | frozenset(code.co_freevars)
+        self.flow = Flow(body, self.local_names)
+        self.bound = assigned_before(body, bound)
+        self.regions: list[Region] = []
+        self._hoisted = 0
+        self.root = self._region(_skip_docstring(body), frozenset(), 0)
+
+    def _region(
+        self,
+        statements: list[ast.stmt],
+        moving: frozenset[str],
+        depth: int,
+        extra_live: frozenset[str] = frozenset(),
+        before: frozenset[str] | None = None,
+    ) -> Region:
+        """Make a region; `before` and `extra_live` stand in for statements that the analysis has not seen."""
+        first, last = statements[0], statements[-1]
+        bound = self.bound.get(id(first), before if before is not None else frozenset())
+        known = [s for s in statements if id(s) in self.flow.after]
+        live_after = (self.flow.live_after(known[-1]) if known else self.bound.get(id(last), bound)) | extra_live
+        found = names(statements)
+        reads = found.reads & self.local_names
+        exposed = Flow(statements, self.local_names | extra_live)
+        needed = exposed.block(statements, frozenset()) & reads
+        ends = assigned_after(statements)
+        live_out = tuple(sorted((found.binds & (live_after | extra_live))))
+        unbound = sorted(needed - bound)
+        region = Region(
+            len(self.regions),
+            statements,
+            tuple(sorted(needed)),
+            live_out,
+            ends,
+            moving,
+            unbound[0] if unbound else "",
+            depth,
+        )
+        self.regions.append(region)
+        return region
+
+    def split(self, region: Region, cuts: Sequence[ast.stmt]) -> None:
+        """Take `cuts` out of a region as native statements; the runs between them become regions."""
+        chosen = {id(statement) for statement in cuts}
+        parts: list[Region | Native] = []
+        run: list[ast.stmt] = []
+
+        def close(extra: frozenset[str] = frozenset(), bound: frozenset[str] | None = None) -> None:
+            if run:
+                parts.append(self._region(list(run), region.moving, region.depth, extra, bound))
+                run.clear()
+
+        for statement in region.statements:
+            if id(statement) not in chosen:
+                run.append(statement)
+                continue
+            hoisted, rest = self._hoist(statement)
+            if hoisted:
+                run.extend(hoisted)
+                temporaries = frozenset(names(hoisted).binds)
+                needed = names([rest]).reads & self.local_names
+                close(temporaries | needed | self._live_around(statement), self.bound.get(id(statement)))
+            else:
+                close()
+            parts.append(self._native(rest, region))
+        close()
+        region.parts = parts
+
+    def _live_around(self, statement: ast.stmt) -> frozenset[str]:
+        after = self.flow.after.get(id(statement))
+        return (after if after is not None else frozenset()) | self.flow.captured
+
+    def _native(self, statement: ast.stmt, region: Region) -> Native:
+        native = Native(statement)
+        moving, depth = region.moving, region.depth
+        if isinstance(statement, ast.For | ast.While | ast.AsyncFor):
+            moving = moving | names([statement]).binds
+            depth += 1
+        for block_name in ("body", "orelse", "finalbody"):
+            block = getattr(statement, block_name, None)
+            if isinstance(block, list) and block and not isinstance(statement, ast.ClassDef | ast.FunctionDef):
+                native.blocks[block_name, -1] = self._region(block, moving, depth)
+        for position, part in enumerate([*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]):
+            native.blocks["part", position] = self._region(part.body, moving, depth)
+        return native
+
+    def _hoist(self, statement: ast.stmt) -> tuple[list[ast.stmt], ast.stmt]:
+        """Take array expressions out of the arguments of a native call, in the order of their evaluation."""
+        call = getattr(statement, "value", None)
+        simple = isinstance(statement, ast.Expr | ast.Return | ast.Assign) and isinstance(call, ast.Call)
+        if not simple or not _dotted(call.func) or any(isinstance(a, ast.Starred) for a in call.args):
+            return [], statement
+        if any(isinstance(n, ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await) for n in ast.walk(call)):
+            return [], statement
+        values = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if not any(_computes(value) for value in values):
+            return [], statement
+        hoisted: list[ast.stmt] = []
+
+        def take(value: ast.expr) -> ast.expr:
+            if isinstance(value, ast.Constant | ast.Name | ast.Lambda):
+                return value
+            name = f"{TEMPORARY}_{self._hoisted}"
+            self._hoisted += 1
+            hoisted.append(ast.copy_location(ast.Assign([_at(ast.Name(name, ast.Store()), value)], value), value))
+            return _at(ast.Name(name, ast.Load()), value)
+
+        arguments = [take(value) for value in call.args]
+        keywords = [_at(ast.keyword(k.arg, take(k.value)), k.value) for k in call.keywords]
+        rest = copy.copy(statement)
+        rest.value = ast.copy_location(ast.Call(call.func, arguments, keywords), call)  # type: ignore[attr-defined]
+        return hoisted, rest
+
+
+def assigned_after(statements: Sequence[ast.stmt]) -> frozenset[str]:
+    """The names that a run of statements certainly binds when control reaches its end."""
+    marker = ast.Pass()
+    return assigned_before([*statements, marker], frozenset()).get(id(marker), frozenset())
+
+
+def _skip_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    first = body[0]
+    is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    return body[1:] if is_text and len(body) > 1 else body
+
+
+def _at(node: ast.AST, place: ast.AST) -> ast.AST:
+    return ast.copy_location(node, place)
+
+
+def _dotted(node: ast.expr) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _computes(node: ast.expr) -> bool:
+    kinds = (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript)
+    return any(isinstance(inner, kinds) for inner in ast.walk(node)) and not isinstance(node, ast.Lambda)
+
+
+def native_statements(region: Region) -> Iterator[Native]:
+    """All native statements below a region, in program order."""
+    for part in region.parts or ():
+        if isinstance(part, Native):
+            yield part
+            for block in part.blocks.values():
+                yield from native_statements(block)
+        else:
+            yield from native_statements(part)
+
+
+def leaves(region: Region) -> Iterator[Region]:
+    """The regions below (and including) a region that are not split."""
+    if region.parts is None:
+        yield region
+        return
+    for part in region.parts:
+        if isinstance(part, Region):
+            yield from leaves(part)
+        else:
+            for block in part.blocks.values():
+                yield from leaves(block)
+
+
+def place(source: FunctionSource, node: ast.AST) -> SourceLine:
+    """Where a statement of the function stands."""
+    return source.line(node)

@@ -1,0 +1,162 @@
+"""A function's syntax tree, checked to be the one its bytecode came from."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import types
+from dataclasses import dataclass
+
+from autojit.errors import CannotCapture, SourceLine
+
+_FACTORY = "__autojit_factory__"
+#: The compiler flags that `from __future__` statements set in a code object.
+_FUTURE = 0x1000000 | 0x800000 | 0x400000 | 0x200000 | 0x100000 | 0x80000 | 0x40000 | 0x20000
+
+_trees: dict[str, tuple[list[str], ast.Module]] = {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionSource:
+    """A function with its syntax tree.
+
+    Attributes:
+        function: The user's function.
+        node: Its definition, without decorators, defaults and annotations; line numbers are the file's.
+        enclosing_class: The name of the class the definition stands in, for private names; or "".
+    """
+
+    function: types.FunctionType
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    enclosing_class: str
+
+    @property
+    def file(self) -> str:
+        return self.function.__code__.co_filename
+
+    @property
+    def name(self) -> str:
+        return self.function.__qualname__
+
+    def line(self, node: ast.AST) -> SourceLine:
+        """Where a part of the function stands."""
+        return source_line(self.file, getattr(node, "lineno", 1), self.name)
+
+
+def source_line(file: str, line: int, function: str) -> SourceLine:
+    """A place in a file, with the text of the line."""
+    return SourceLine(file, line, function, linecache.getline(file, line).strip())
+
+
+def load(function: types.FunctionType) -> FunctionSource:
+    """Find and check the source of a function.
+
+    Raises:
+        CannotCapture: There is no source, or it is not the one that the function was compiled from.
+    """
+    code = function.__code__
+    module = _module(code.co_filename, function.__globals__)
+    for node, enclosing_class in _candidates(module, code):
+        bare = _bare(node)
+        found = compile_body(bare, code, enclosing_class)
+        if found is not None and same_code(found, code):
+            return FunctionSource(function, bare, enclosing_class)
+    raise CannotCapture("no-source", f"the source of `{function.__qualname__}` does not match its bytecode")
+
+
+def _module(file: str, namespace: dict[str, object]) -> ast.Module:
+    lines = linecache.getlines(file, namespace)
+    if not lines:
+        raise CannotCapture("no-source", f"`{file}` cannot be read")
+    known = _trees.get(file)
+    if known is not None and known[0] == lines:
+        return known[1]
+    try:
+        tree = ast.parse("".join(lines))
+    except SyntaxError as error:
+        raise CannotCapture("no-source", f"`{file}` cannot be parsed: {error.msg}") from None
+    _trees[file] = (lines, tree)
+    return tree
+
+
+def _candidates(
+    tree: ast.AST, code: types.CodeType, enclosing_class: str = ""
+) -> list[tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, str]]:
+    found = []
+    for child in ast.iter_child_nodes(tree):
+        inner = enclosing_class
+        if isinstance(child, ast.ClassDef):
+            inner = child.name
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min([child.lineno, *(decorator.lineno for decorator in child.decorator_list)])
+            if child.name == code.co_name and first == code.co_firstlineno:
+                found.append((child, enclosing_class))
+        elif isinstance(child, ast.Lambda) and code.co_name == "<lambda>" and child.lineno == code.co_firstlineno:
+            found.append((child, enclosing_class))
+        found += _candidates(child, code, inner)
+    return found
+
+
+def _bare(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda:
+    """The definition without what the enclosing scope evaluates."""
+    old = node.args
+
+    def bare(argument: ast.arg | None) -> ast.arg | None:
+        return argument and ast.copy_location(ast.arg(argument.arg), argument)
+
+    arguments = ast.arguments(
+        [bare(a) for a in old.posonlyargs],
+        [bare(a) for a in old.args],
+        bare(old.vararg),
+        [bare(a) for a in old.kwonlyargs],
+        [None] * len(old.kwonlyargs),
+        bare(old.kwarg),
+        [],
+    )
+    if isinstance(node, ast.Lambda):
+        return ast.copy_location(ast.Lambda(arguments, node.body), node)
+    kind = type(node)
+    return ast.copy_location(kind(node.name, arguments, node.body, [], None, None), node)
+
+
+def compile_body(
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, like: types.CodeType, enclosing_class: str
+) -> types.CodeType | None:
+    """Compile a definition in a scope with the free variables of `like`; the code object of the function."""
+    statement: ast.stmt = ast.copy_location(ast.Expr(node), node) if isinstance(node, ast.Lambda) else node
+    body: list[ast.stmt] = [statement]
+    if enclosing_class:
+        body = [ast.ClassDef(enclosing_class, [], [], body, [], lineno=node.lineno, col_offset=0)]
+    free = [ast.arg(name) for name in like.co_freevars if name != "__class__"]
+    arguments = ast.arguments([], free, None, [], [], None, [])
+    factory = ast.FunctionDef(_FACTORY, arguments, body, [], None, None, lineno=node.lineno, col_offset=0)
+    module = ast.fix_missing_locations(ast.Module([factory], []))
+    flags = like.co_flags & _FUTURE
+    code = compile(module, like.co_filename, "exec", flags, dont_inherit=True)
+    for name in (_FACTORY, enclosing_class, like.co_name):
+        if name:
+            inner = [const for const in code.co_consts if isinstance(const, types.CodeType) and const.co_name == name]
+            if not inner:
+                return None
+            code = inner[0]
+    return code
+
+
+def same_code(one: types.CodeType, other: types.CodeType) -> bool:
+    """Whether two code objects do the same at the same lines."""
+    if (
+        one.co_code != other.co_code
+        or one.co_names != other.co_names
+        or one.co_varnames != other.co_varnames
+        or one.co_freevars != other.co_freevars
+        or one.co_cellvars != other.co_cellvars
+        or len(one.co_consts) != len(other.co_consts)
+    ):
+        return False
+    for mine, theirs in zip(one.co_consts, other.co_consts, strict=True):
+        if isinstance(mine, types.CodeType) and isinstance(theirs, types.CodeType):
+            if not same_code(mine, theirs):
+                return False
+        elif type(mine) is not type(theirs) or repr(mine) != repr(theirs):
+            return False
+    return True

@@ -1,0 +1,229 @@
+"""The abstract values of the interpreter: what is known of a Python object before the run."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from autojit.ir.graph import Operand, Value
+from autojit.ir.op import Op
+from autojit.ir.spec import Kind, Spec
+
+
+@dataclass(frozen=True, slots=True)
+class ArraySpec:
+    """Stands for an array in `explain` and `get_compiler_ir`: a shape and a dtype, and no data.
+
+    Args:
+        shape: The shape, an int or a tuple of ints.
+        dtype: Anything that `np.dtype` takes.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    scalar: bool = False
+
+    def __init__(self, shape: int | tuple[int, ...], dtype: Any = float, *, scalar: bool = False) -> None:
+        lengths = (shape,) if isinstance(shape, int) else tuple(int(length) for length in shape)
+        object.__setattr__(self, "shape", lengths)
+        object.__setattr__(self, "dtype", np.dtype(dtype))
+        object.__setattr__(self, "scalar", scalar)
+
+
+class Unknown:
+    """Stands for an object that only a run can make."""
+
+    def __repr__(self) -> str:
+        return "<unknown>"
+
+
+UNKNOWN = Unknown()
+
+#: An integer as a sum of names with coefficients, and a constant: `({"i": 1}, -1)` is `i - 1`.
+Affine = tuple[tuple[tuple[str, int], ...], int]
+
+
+@dataclass(eq=False, slots=True)
+class Known:
+    """A concrete Python object. `path` is the expression that finds it at run time, when it came from outside."""
+
+    value: Any
+    path: str | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Sym:
+    """A Python or NumPy scalar that the prologue computes at run time.
+
+    Attributes:
+        name: Its name in the prologue.
+        value: Its value at capture; an example, unless it is demanded.
+        moving: Whether it changes from one entry of the region to the next (a loop variable).
+        affine: For a moving int, its form in loop variables.
+    """
+
+    name: str
+    value: Any
+    moving: bool = False
+    affine: Affine | None = None
+
+    @property
+    def spec(self) -> Spec:
+        if isinstance(self.value, np.generic):
+            return Spec((), self.value.dtype, "scalar")
+        kinds = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+        return Spec((), np.dtype(kinds[type(self.value)]), "python")
+
+
+@dataclass(eq=False, slots=True)
+class Storage:
+    """The memory of an array, as a value with versions. Views share their storage.
+
+    Attributes:
+        value: The current version.
+        spec: Shape and dtype, which never change.
+        input: The graph input that it started as, when it is the caller's array.
+        path: The prologue's name of that array.
+        written: Whether a statement has written it.
+    """
+
+    value: Operand
+    spec: Spec
+    input: Value | None = None
+    path: str | None = None
+    written: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ViewStep:
+    """One step from an array to a view of it: an op of the table with its parameters and index operands."""
+
+    op: Op
+    params: tuple[tuple[str, Any], ...]
+    operands: tuple[Operand, ...] = ()
+    names: tuple[str, ...] = ()  # the operands' names in the prologue
+
+
+@dataclass(eq=False, slots=True)
+class Arr:
+    """An array, a NumPy scalar made from one, or a Python scalar taken out of one.
+
+    Attributes:
+        storage: The memory.
+        steps: The way from the storage to this view of it.
+        dummy: An array of the same shape, dtype and strides, whose memory must not be read.
+        kind: What kind of object Python sees.
+        readonly: Whether NumPy refuses to write to it.
+    """
+
+    storage: Storage
+    steps: tuple[ViewStep, ...]
+    dummy: np.ndarray
+    kind: Kind = "array"
+    readonly: bool = False
+
+    @property
+    def spec(self) -> Spec:
+        return Spec(self.dummy.shape, self.dummy.dtype, self.kind)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.dummy.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.dummy.dtype
+
+
+@dataclass(eq=False, slots=True)
+class Items:
+    """A tuple, list, dict or record made inside the region. `kind` is its type."""
+
+    kind: type
+    items: list[Any] | dict[Any, Any]
+    path: str | None = None
+
+    @property
+    def values(self) -> list[Any]:
+        return list(self.items.values()) if isinstance(self.items, dict) else self.items
+
+
+@dataclass(eq=False, slots=True)
+class Closure:
+    """A function or lambda defined inside the region."""
+
+    node: ast.FunctionDef | ast.Lambda
+    frame: Any
+    defaults: dict[str, Any]
+
+
+@dataclass(eq=False, slots=True)
+class Method:
+    """An attribute of an abstract object that waits for its call."""
+
+    owner: Any
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class Partial:
+    """`np.add.outer` and the like: a ufunc with one of its methods."""
+
+    function: Any
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class Opaque:
+    """A value that cannot enter a graph; using it raises its reason."""
+
+    id: str
+    detail: str
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """One function being interpreted.
+
+    Attributes:
+        env: Local names to abstract values.
+        namespace: The function's globals.
+        namespace_path: Their name in the prologue; `None` for NumPy's own modules, which are taken as constant.
+        cells: Free variables to abstract values, for functions that are not the region's own.
+        locals: The names that are local.
+    """
+
+    name: str
+    file: str
+    env: dict[str, Any]
+    namespace: dict[str, Any]
+    namespace_path: str | None
+    cells: dict[str, Any] = field(default_factory=dict)
+    local_names: frozenset[str] = frozenset()
+    parent: Frame | None = None
+    trusted: bool = False
+
+
+_ONE = np.zeros(2, np.complex128)  # memory for dummies; never read, never written
+
+
+def make_dummy(shape: tuple[int, ...], dtype: np.dtype, strides: tuple[int, ...] | None = None) -> np.ndarray:
+    """An array of any shape and strides over a few bytes of memory: NumPy's own view rules can be asked of it."""
+    if strides is None:
+        strides = contiguous_strides(shape, dtype.itemsize)
+    base = np.ndarray((1,), dtype, buffer=_ONE.data)
+    return as_strided(base, shape, strides)
+
+
+def contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """The strides of a C-ordered array."""
+    strides = []
+    step = itemsize
+    for length in reversed(shape):
+        strides.append(step)
+        step *= max(length, 1)
+    return tuple(reversed(strides))

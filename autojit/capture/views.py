@@ -1,0 +1,288 @@
+"""Views: indexing, reshaping and the NumPy functions that give another view of the same memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.recorder import Recorder, describe
+from autojit.capture.values import Arr, Items, Known, Opaque, Sym, ViewStep, make_dummy
+from autojit.errors import CannotCapture
+from autojit.ir.graph import Operand
+from autojit.ir.index import Entry, Index, Place, Slice, Window
+from autojit.ops.chapters import TABLE
+
+
+class SliceParts:
+    """A slice expression whose bounds are abstract values."""
+
+    def __init__(self, start: Any, stop: Any, step: Any) -> None:
+        self.start, self.stop, self.step = start, stop, step
+
+
+class Views(Recorder):
+    """Indexing and views of abstract arrays."""
+
+    # ---- steps
+
+    def step(self, array: Arr, name: str, params: dict[str, Any], dummy: np.ndarray, **more: Any) -> Arr:
+        """A view one step further."""
+        step = ViewStep(TABLE[name], tuple(params.items()), **more)
+        readonly = array.readonly or name in ("np.broadcast_to", "np.diagonal")
+        return Arr(array.storage, (*array.steps, step), dummy, "array", readonly)
+
+    def transpose(self, array: Arr, axes: tuple[int, ...] | None = None) -> Arr:
+        """`array.transpose(axes)`."""
+        dummy = self.ask(np.transpose, array.dummy, axes)
+        order = tuple(range(array.dummy.ndim))[::-1] if axes is None else tuple(a % array.dummy.ndim for a in axes)
+        if order == tuple(range(array.dummy.ndim)):
+            return Arr(array.storage, array.steps, array.dummy, "array", array.readonly)
+        return self.step(array, "np.transpose", {"axes": order}, dummy)
+
+    def permuted(self, array: Arr, function: Callable[..., np.ndarray], *args: Any) -> Arr:
+        """`function(array, *args)` for a function that only reorders axes: NumPy tells the order."""
+        lengths = tuple(range(2, array.dummy.ndim + 2))
+        result = self.ask(function, make_dummy(lengths, np.dtype(bool)), *args)
+        return self.transpose(array, tuple(length - 2 for length in result.shape))
+
+    def reshape(self, array: Arr, shape: Any, order: str = "C") -> Arr:
+        """`array.reshape(shape)`: a view where NumPy makes one, else a copy."""
+        if order != "C" and array.dummy.ndim > 1:
+            raise CannotCapture("keyword", f"`order={order!r}` of a reshape")
+        size = make_dummy((array.spec.size,), np.dtype(bool))
+        full = self.ask(np.reshape, size, shape).shape
+        self.layout_matters(array)
+        try:
+            dummy = np.reshape(array.dummy, full, copy=False)
+        except ValueError:
+            return self.apply(TABLE["np.reshape"], [array], {"shape": full})
+        if array.kind == "scalar":
+            return self.apply(TABLE["np.reshape"], [array], {"shape": full})
+        return self.step(array, "np.reshape", {"shape": full}, dummy)
+
+    def ask(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Let NumPy do it on a dummy.
+
+        Raises:
+            CannotCapture: NumPy raises.
+        """
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            raise CannotCapture("raises", f"{type(error).__name__}: {error}") from None
+
+    # ---- indexing
+
+    def getitem(self, array: Arr, key: Any) -> Any:
+        """`array[key]`."""
+        index, operands, names, example = self.index(array, key)
+        if any(isinstance(entry, Place) and operands[entry.operand].spec.shape for entry in index.entries) or any(
+            isinstance(entry, Place) and operands[entry.operand].spec.dtype == np.bool_ for entry in index.entries
+        ):
+            return self._add_getitem(array, index, operands)
+        if example is None:  # an index that is a traced scalar
+            return self._add_getitem(array, index, operands)
+        dummy = self.ask(lambda: array.dummy[example])
+        if not isinstance(dummy, np.ndarray):
+            return self._add_getitem(array, index, operands)
+        if array.kind == "scalar":
+            return self._add_getitem(array, index, operands)
+        return self.step(array, "getitem", {"index": index}, dummy, operands=tuple(operands), names=tuple(names))
+
+    def _add_getitem(self, array: Arr, index: Index, operands: list[Operand]) -> Any:
+        (value,) = self._node("getitem", [self.read(array), *operands], {"index": index})
+        return self.fresh(value)
+
+    def setitem(self, array: Arr, key: Any, value: Any) -> None:
+        """`array[key] = value`."""
+        if array.kind != "array":
+            raise CannotCapture("raises", "TypeError: a NumPy scalar does not support item assignment")
+        if isinstance(value, Items) or (isinstance(value, Known) and isinstance(value.value, list | tuple)):
+            value = self.as_array(value)
+        index, operands, _, _ = self.index(array, key)
+        new = self._node("setitem", [self.read(array), self.operand(value), *operands], {"index": index})
+        self.write(array, new[0])
+
+    def _node(self, name: str, inputs: list[Operand], params: dict[str, Any]) -> Any:
+        try:
+            return self.builder.add(TABLE[name], inputs, params, self.line)
+        except CannotCapture:
+            raise
+        except Exception as error:
+            raise CannotCapture("raises", f"{type(error).__name__}: {error}") from None
+
+    def index(self, array: Arr, key: Any) -> tuple[Index, list[Operand], list[str], Any]:
+        """An index expression as static data, its run-time operands, their prologue names, and an example.
+
+        The example is a basic NumPy index for the dummy, or `None` when there is none.
+        """
+        if isinstance(key, Known) and isinstance(key.value, tuple):
+            key = self.open(key)
+        parts = key.items if isinstance(key, Items) and key.kind is tuple else [key]
+        entries: list[Entry] = []
+        operands: list[Operand] = []
+        names: list[str] = []
+        example: list[Any] | None = []
+        used = sum(1 for part in parts if not (isinstance(part, Known) and part.value in (None, Ellipsis)))
+        axis = 0
+        for part in parts:
+            if isinstance(part, Known) and part.value is Ellipsis:
+                axis += array.dummy.ndim - used
+                entries.append(Ellipsis)
+                sample: Any = Ellipsis
+            else:
+                entry, sample = self._entry(array, part, axis, operands, names)
+                entries.append(entry)
+                if not (isinstance(part, Known) and part.value is None):
+                    axis += self._axes_taken(entry, operands)
+            if example is not None:
+                example = None if sample is _NO_EXAMPLE else [*example, sample]
+        return Index(tuple(entries)), operands, names, None if example is None else tuple(example)
+
+    def _axes_taken(self, entry: Entry, operands: list[Operand]) -> int:
+        if isinstance(entry, Place):
+            spec = operands[entry.operand].spec
+            return spec.ndim if spec.dtype == np.bool_ else 1
+        return 1
+
+    def _entry(self, array: Arr, part: Any, axis: int, operands: list[Operand], names: list[str]) -> tuple[Entry, Any]:
+        def place(operand: Operand, name: str = "") -> Place:
+            operands.append(operand)
+            names.append(name)
+            return Place(len(operands) - 1)
+
+        if isinstance(part, SliceParts):
+            return self._slice(array, part, axis, operands, names)
+        if isinstance(part, Opaque):
+            raise CannotCapture(part.id, part.detail)
+        if isinstance(part, Known):
+            value = part.value
+            if value is None:
+                return None, None
+            if isinstance(value, slice):
+                return Slice(*_bounds(value)), value
+            if isinstance(value, bool | np.bool_):
+                raise CannotCapture("unsupported-syntax", "a bool as an index")
+            if isinstance(value, int | np.integer):
+                return int(value), int(value)
+            if isinstance(value, list | tuple):
+                return place(self.operand(self.as_array(part))), _NO_EXAMPLE
+            raise CannotCapture("unsupported-syntax", f"an index that is {describe(part)}")
+        if isinstance(part, Sym):
+            if not isinstance(part.value, int | np.integer) or isinstance(part.value, bool | np.bool_):
+                raise CannotCapture("raises", "an index that is not an integer")
+            if not part.moving:
+                value = int(self.demand(part))
+                return value, value
+            length = array.shape[axis] if axis < array.dummy.ndim else 0
+            self.prologue.check(f"{-length} <= {part.name} < {length}", "an index is inside the array")
+            return place(self.operand(part), part.name), int(part.value)
+        if isinstance(part, Items):
+            return place(self.operand(self.as_array(part))), _NO_EXAMPLE
+        if isinstance(part, Arr):
+            if part.dtype.kind not in "iub":
+                raise CannotCapture("raises", "IndexError: arrays used as indices must be of integer or boolean type")
+            return place(self.read(part)), _NO_EXAMPLE
+        raise CannotCapture("unsupported-syntax", f"an index that is {describe(part)}")
+
+    def _slice(
+        self, array: Arr, part: SliceParts, axis: int, operands: list[Operand], names: list[str]
+    ) -> tuple[Entry, Any]:
+        bounds = (part.start, part.stop, part.step)
+        moving = [bound for bound in bounds if isinstance(bound, Sym) and bound.moving]
+        if not moving:
+            value = slice(*(self._bound(bound) for bound in bounds))
+            return Slice(*_bounds(value)), value
+        length = array.shape[axis] if axis < array.dummy.ndim else 0
+        step = self._bound(part.step)
+        start = part.start if not _is_none(part.start) else Known(0)
+        stop = part.stop if not _is_none(part.stop) else Known(length)
+        extent = None if step not in (None, 1) else _difference(stop, start)
+        if extent is None or not isinstance(start, Sym):
+            raise CannotCapture("moving-shape", "the length of a slice changes with a loop variable")
+        stop_text = stop.name if isinstance(stop, Sym) else repr(stop.value)
+        self.prologue.check(f"0 <= {start.name} <= {stop_text} <= {length}", "a moving slice is inside the array")
+        operands.append(self.operand(start))
+        names.append(start.name)
+        window = Window(len(operands) - 1, extent)
+        return window, slice(int(start.value), int(start.value) + extent)
+
+    def _bound(self, bound: Any) -> int | None:
+        value = self.static(bound)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+            raise CannotCapture("raises", "a slice bound that is not an integer")
+        return int(value)
+
+    def as_array(self, value: Any) -> Arr:
+        """`np.asarray` of nested sequences of scalars and arrays."""
+        if isinstance(value, Arr):
+            return value
+        if isinstance(value, Known) and isinstance(value.value, list | tuple):
+            value = self.open(value)
+        if isinstance(value, Sym) or (isinstance(value, Known) and not isinstance(value.value, list | tuple)):
+            return self.apply(TABLE["np.broadcast_to"], [value], {"shape": ()})
+        if not isinstance(value, Items) or isinstance(value.items, dict):
+            raise CannotCapture("argument-type", f"{describe(value)} as an array")
+        shape, flat = self._flatten(value)
+        if not any(isinstance(item, Arr | Sym) for item in flat):
+            array = self.ask(np.array, self.static(value))
+            return self.constant(array)
+        if any(isinstance(item, Arr) and item.dummy.ndim for item in flat):
+            arrays = [self.as_array(item) for item in value.items]
+            return self.apply(TABLE["np.stack"], arrays, {"axis": 0})
+        specs = [self.operand(item).spec for item in flat]
+        dtype = self.ask(np.result_type, *(_sample(spec) for spec in specs))
+        if all(spec.kind == "python" for spec in specs):
+            dtype = self.ask(lambda: np.array([_sample(spec) for spec in specs]).dtype)
+        else:
+            dtype = self.ask(lambda: np.array([np.asarray(_sample(spec)) for spec in specs]).dtype)
+        return self.apply(TABLE["pack"], flat, {"shape": shape, "dtype": dtype})
+
+    def _flatten(self, value: Any) -> tuple[tuple[int, ...], list[Any]]:
+        if isinstance(value, Known) and isinstance(value.value, list | tuple):
+            value = self.open(value)
+        if not isinstance(value, Items) or isinstance(value.items, dict):
+            return (), [value]
+        shapes, flat = [], []
+        for item in value.items:
+            shape, inner = self._flatten(item)
+            shapes.append(shape)
+            flat += inner
+        if len(set(shapes)) > 1:
+            if any(isinstance(item, Arr) and item.dummy.ndim for item in flat):
+                return (len(shapes),), flat
+            raise CannotCapture("raises", "ValueError: a ragged nested sequence as an array")
+        return (len(shapes), *(shapes[0] if shapes else ())), flat
+
+
+class _NoExample:
+    pass
+
+
+_NO_EXAMPLE = _NoExample()
+
+
+def _bounds(value: slice) -> tuple[int | None, int | None, int | None]:
+    return tuple(None if part is None else int(part) for part in (value.start, value.stop, value.step))  # type: ignore[return-value]
+
+
+def _is_none(value: Any) -> bool:
+    return isinstance(value, Known) and value.value is None
+
+
+def _difference(stop: Any, start: Any) -> int | None:
+    """`stop - start` when it is the same for all values of the loop variables."""
+    if isinstance(stop, Sym) and isinstance(start, Sym) and stop.affine and start.affine:
+        if stop.affine[0] == start.affine[0]:
+            return max(stop.affine[1] - start.affine[1], 0)
+    return None
+
+
+def _sample(spec: Any) -> Any:
+    if spec.kind == "python":
+        return {"b": True, "i": 1, "f": 1.0, "c": 1j}[spec.dtype.kind]
+    return np.zeros((), spec.dtype)[()]
