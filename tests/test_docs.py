@@ -1,0 +1,39 @@
+"""The README's example runs, and the pages say what the package has."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from autojit.config import FLAGS
+from autojit.errors import REASONS
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def example(page: Path) -> str:
+    return re.search(r"```python\n(import numpy.*?)```", page.read_text(), re.S).group(1)
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "index.md"], ids=lambda page: page.name)
+def test_example_runs(page, tmp_path, capsys):
+    file = tmp_path / "example.py"
+    file.write_text(example(page))
+    exec(compile(file.read_text(), str(file), "exec"), {"__name__": "example"})
+    assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_page_names_only_flags_and_reasons_that_exist(page):
+    text = page.read_text()
+    known = {*FLAGS, "path", "preset", "peers", "kernels", "strict"}
+    assert {name for name in re.findall(r"--([a-z]\w+)", text) if name not in known} == set()
+    assert set(re.findall(r"reasons\.md#([\w-]+)", text)) <= REASONS.keys()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_to_files(page):
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+        generated = target.endswith(("flags.md", "reasons.md", "ops.md"))
+        assert generated or (page.parent / target).exists(), target
