@@ -79,7 +79,7 @@ def measure(name: str, dtype: np.dtype) -> tuple[float, float]:
     unit = None
     if name in REDUCTIONS and name != "prod":
         # Terms of both signs cancel: the error of a sum is measured against its terms.
-        unit = np.full(expected.shape, np.abs(arguments[0]).max())
+        unit = np.maximum(np.abs(expected), np.abs(arguments[0]).max())
     distance = ulps(expected, actual, unit)
     return float(distance.max()), float(np.mean(expected == actual))
 
@@ -91,8 +91,8 @@ def page(rows: list[tuple[str, list[tuple[float, float]]]]) -> str:
         "# Measured distances",
         "",
         "The largest distance of a compiled result from NumPy's in units in the last place, and the share of equal "
-        f"results, on {COUNT:,} numbers drawn evenly from each function's interval. Sums are measured in units of their "
-        "largest term. Made by `python -m bench.ulps`.",
+        f"results, on {COUNT:,} numbers drawn evenly from each function's interval. Sums are measured in units of the "
+        "result or the largest term, whichever is larger. Made by `python -m bench.ulps`.",
         "",
         sentence(describe()),
         "",
