@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from autojit.errors import SourceLine
 from autojit.ir.build import Builder, exact_key
 from autojit.ir.graph import Const, Graph, Node, Value, Write
+from autojit.ir.index import Index, Place, Slice
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, spec_of
 
@@ -37,6 +38,26 @@ def concatenate(*arrays, axis=0):
     return np.concatenate(arrays, axis)
 
 
+def getitem(x, *operands, index):
+    return x[index.fill(operands)]
+
+
+def setitem(base, value, *operands, index):
+    result = base.copy()
+    result[index.fill(operands)] = value
+    return result
+
+
+class _IndexMaker:
+    """`I[1:, 0]` is the `Index` of these entries."""
+
+    def __getitem__(self, item):
+        entries = item if isinstance(item, tuple) else (item,)
+        return Index(tuple(Slice(e.start, e.stop, e.step) if isinstance(e, slice) else e for e in entries))
+
+
+I = _IndexMaker()
+
 OPS = {
     op.name.removeprefix("np."): op
     for op in [
@@ -54,6 +75,8 @@ OPS = {
         make("np.concatenate", concatenate, "shaping", ("[arrays]",), params=("axis",)),
         make("np.zeros", np.zeros, "creation", (), params=("shape", "dtype")),
         make("astype", lambda x, dtype: x.astype(dtype), "elementwise", params=("dtype",)),
+        make("getitem", getitem, "indexing", ("x", "*operands"), params=("index",), traps=True),
+        make("setitem", setitem, "indexing", ("base", "value", "*operands"), params=("index",), traps=True),
         make("np.sort", np.sort, "host", ("a",)),
         make("np.cumsum", np.cumsum, "host", ("a",)),
         make("lib.tools.spread", lambda a: np.full(3, a.std()), "host", ("a",)),
@@ -104,12 +127,13 @@ def const(value):
 
 
 def literal(node):
-    """The value of a constant expression; `np` is known."""
-    return eval(compile(ast.Expression(node), "<literal>", "eval"), {"np": np})
+    """The value of a constant expression; `np`, `I`, `Index` and `Place` are known."""
+    return eval(compile(ast.Expression(node), "<literal>", "eval"), {"np": np, "I": I, "Index": Index, "Place": Place})
 
 
 _SCALARS = st.sampled_from([2, -3, 0.5, -0.0, float("inf"), np.float32(1.5), np.int64(7), True])
 _ARRAYS = st.sampled_from([np.array([1.0, -0.0, 3.0]), np.array(2.0), np.array([1, 2, 3], np.int8)])
+_INDICES = st.sampled_from([{"index": index} for index in (I[...], I[:], I[1:], I[::-1], I[0], I[None, 1])])
 _PARAMS = {
     "reshape": st.sampled_from([{"shape": (3,)}, {"shape": (1, 3)}, {"shape": (-1,)}]),
     "sum": st.sampled_from([{}, {"axis": 0}, {"axis": -1, "keepdims": True}]),
@@ -117,6 +141,8 @@ _PARAMS = {
     "transpose": st.sampled_from([{}, {"axes": None}, {"axes": (0,)}]),
     "astype": st.sampled_from([{"dtype": np.dtype(np.float64)}, {"dtype": np.dtype(np.float32)}]),
     "concatenate": st.just({"axis": 0}),
+    "getitem": _INDICES,
+    "setitem": _INDICES,
 }
 
 
@@ -127,7 +153,7 @@ def graphs(draw, max_nodes=12, ops=tuple(OPS)):
     values = [builder.input(FLOAT3, name) for name in ("x", "y")]
     for number in range(draw(st.integers(0, max_nodes))):
         op = OPS[draw(st.sampled_from(ops))]
-        count = draw(st.integers(1, 3)) if op.operands == ("[arrays]",) else len(op.operands)
+        count = draw(st.integers(1, 3)) if op.operands == ("[arrays]",) else sum(o[0] != "*" for o in op.operands)
         operands = []
         for _ in range(count):
             value = draw(st.one_of(st.sampled_from(values), _SCALARS, _ARRAYS))
@@ -136,7 +162,7 @@ def graphs(draw, max_nodes=12, ops=tuple(OPS)):
         try:
             with np.errstate(all="ignore"):
                 values += builder.add(op, operands, params, SourceLine("/home/user/demo.py", number + 1))
-        except (TypeError, ValueError, AttributeError):
+        except (TypeError, ValueError, AttributeError, IndexError, OverflowError):
             continue
     outputs = draw(st.lists(st.sampled_from(values), max_size=3))
     fits = [value for value in values if value.spec == FLOAT3]
@@ -156,3 +182,12 @@ def assert_same(first, second):
     for one, other in zip(first, second, strict=True):
         assert type(one) is type(other)
         assert exact_key(one) == exact_key(other)
+
+
+def outcome(run, *arguments):
+    """The results of a run, or the type of the exception that it raises."""
+    try:
+        with np.errstate(all="ignore"):
+            return run(*arguments)
+    except Exception as error:
+        return (type(error).__name__,)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -151,9 +150,9 @@ def exact_key(value: Any) -> Any:
         return kind, value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, np.generic) and not value.dtype.hasobject:
         return kind, value.dtype.str, value.tobytes()
-    if kind is slice:
+    if isinstance(value, slice):
         return kind, exact_key((value.start, value.stop, value.step))
     parameters = getattr(kind, "__dataclass_params__", None)
     if parameters is not None and parameters.eq:
-        return kind, tuple(exact_key(getattr(value, field.name)) for field in fields(value))
+        return kind, tuple(exact_key(getattr(value, name)) for name in getattr(kind, "__dataclass_fields__", ()))
     return kind, value

@@ -69,7 +69,8 @@ def run_text(
         graph: A graph, which is printed first, or the text of one.
         arguments: One per input.
         constants: The values of the names of large constants; a graph brings its own.
-        namespace: What `np`, `aj` and other roots of op names stand for; a graph brings the calls of its own ops.
+        namespace: What `aj` and other roots stand for in the texts of rows that print themselves. NumPy, index
+            entries and, for a graph, the ops whose rows have no text are known.
     """
     names: dict[str, Any] = {"np": np, **(namespace or {})}
     printed = print_graph(graph) if isinstance(graph, Graph) else Printed(graph, {})
@@ -97,11 +98,11 @@ def _public(holder: Any) -> dict[str, Any]:
 
 
 def _call_namespace(graph: Graph) -> dict[str, Any]:
-    """Bind the printed names of the graph's ops that NumPy does not have."""
+    """Bind the names of ops that NumPy does not have; rows that print themselves say what they need."""
     roots: dict[str, Any] = {"aj": SimpleNamespace(**_HELPERS)}
     for op in {node.op for node in graph.nodes}:
         root, *path = _call_name(op).split(".")
-        if root == "np":
+        if root == "np" or op.text is not None:
             continue
         holder = roots.setdefault(root, SimpleNamespace())
         for part in path[:-1]:
@@ -170,7 +171,7 @@ class _Printer:
         operands = [self.operand(operand) for operand in node.inputs]
         if node.op.text is not None:
             # The row may put an operand next to an operator or a bracket.
-            safe = [text if re.fullmatch(r"\w+", text) else f"({text})" for text in operands]
+            safe = [text if text.isidentifier() else f"({text})" for text in operands]
             return node.op.text(safe, node.keywords)
         arguments = _positional(node.op, operands)
         arguments += [f"{name}={self.param(value)}" for name, value in node.params]

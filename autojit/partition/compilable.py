@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from autojit.config import Config
 from autojit.errors import Reason
 from autojit.ir.graph import Graph, Node
@@ -42,3 +44,10 @@ def subgraphs(node: Node) -> tuple[Graph, ...]:
 
 def _is_named(op: Op, names: tuple[str, ...]) -> bool:
     return any(name in (op.name, op.family) or f"np.{name}" == op.name for name in names)
+
+
+def unknown_names(config: Config, ops: Iterable[Op]) -> tuple[str, ...]:
+    """The names in the knobs that are neither an op of `ops` nor a family: spelling mistakes, most likely."""
+    known = list(ops)
+    names = config.ops_to_cluster + config.cluster_exclude_ops
+    return tuple(name for name in names if not any(_is_named(op, (name,)) for op in known))

@@ -22,8 +22,8 @@ def cse(graph: Graph) -> Graph:
     """
     seen: dict[Key, Node] = {}
 
-    def rewrite(node: Node) -> tuple[Operand, ...] | None:
+    def rewrite(node: Node) -> tuple[Operand, ...] | Node:
         first = seen.setdefault(node_key(node.op, node.inputs, node.params), node)
-        return None if first is node else first.outputs
+        return node if first is node else first.outputs
 
     return substitute(graph, rewrite)

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autojit.ir.graph import Graph, Node, values_of
+import numpy as np
+
+from autojit.ir.graph import Graph, Node, Operand, Value, values_of
 from autojit.ir.index import Index
+
+#: Operations whose programs trap where NumPy gives a warning, never an exception.
+_ONLY_WARN = frozenset("astype np.where np.floor_divide np.remainder np.mod np.fmod np.divmod np.float_power".split())
 
 
 def dce(graph: Graph) -> Graph:
@@ -35,6 +40,29 @@ def may_raise(node: Node) -> bool:
     """Whether NumPy may raise here, depending on the data."""
     if node.is_host:
         return True
+    if not node.op.traps:
+        return False
+    if not all(_fits(operand, node.outputs[0].spec.dtype) for operand in node.inputs):
+        return True
+    if node.op.name in _ONLY_WARN:
+        return False
     indices = [value for _, value in node.params if isinstance(value, Index)]
     # What was checked on the specs cannot be out of bounds later.
-    return node.op.traps and not (indices and all(index.is_static for index in indices))
+    return not indices or not all(index.is_static for index in indices)
+
+
+def _fits(operand: Operand, dtype: np.dtype) -> bool:
+    """Whether NumPy takes an operand for this dtype: a scalar may be too large for it, or NaN for integers."""
+    spec = operand.spec
+    if spec.kind == "array":
+        return True
+    if isinstance(operand, Value):
+        return spec.dtype == dtype or (spec.dtype.kind in "fc" and np.can_cast(spec.dtype, dtype, "same_kind"))
+    if spec.dtype.kind == "c" and dtype.kind != "c":
+        return False
+    try:
+        with np.errstate(all="ignore"):
+            np.empty(1, dtype)[0] = operand.value
+    except (OverflowError, ValueError, TypeError):
+        return False
+    return True

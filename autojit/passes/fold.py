@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autojit.ir.graph import Const, Graph, Node, Operand, values_of
+from autojit.ir.index import Index, Slice
 from autojit.ir.spec import spec_of
 from autojit.passes.substitute import substitute
 
@@ -16,8 +17,8 @@ LARGEST = 64
 
 #: Operations that return their first operand's elements, in order, when the spec does not change.
 _SHAPE_ONLY = frozenset(
-    ["np.reshape", "np.ravel", "np.squeeze", "np.broadcast_to", "np.atleast_1d", "np.atleast_2d", "np.atleast_3d"]
-    + ["np.asarray", "np.ascontiguousarray", "astype", "np.astype", "np.copy"]
+    "np.reshape np.ravel np.squeeze np.broadcast_to np.atleast_1d np.atleast_2d np.atleast_3d "
+    "np.asarray np.ascontiguousarray astype np.astype np.copy".split()
 )
 
 
@@ -38,18 +39,18 @@ def fold(graph: Graph) -> Graph:
     """
     results = {value.name for value in values_of(graph.results)}
 
-    def rewrite(node: Node) -> tuple[Operand, ...] | None:
+    def rewrite(node: Node) -> tuple[Operand, ...] | Node:
         if all(isinstance(operand, Const) for operand in node.inputs):
-            return _evaluate(node)
+            return _evaluate(node) or node
         if _changes_nothing(node) and node.outputs[0].name not in results:
             return node.inputs[:1]
-        return None
+        return node
 
     return substitute(graph, rewrite)
 
 
 def _evaluate(node: Node) -> tuple[Operand, ...] | None:
-    """The outputs as constants, or `None` to leave the node alone."""
+    """The outputs as constants, or `None` when they cannot be."""
     if node.is_host or any(value.spec.size > LARGEST for value in node.outputs):
         return None
     constants = [operand.value for operand in node.inputs if isinstance(operand, Const)]
@@ -83,8 +84,16 @@ def _changes_nothing(node: Node) -> bool:
     name = node.op.name
     if name in _SHAPE_ONLY:
         return len(node.inputs) == 1
+    if name == "getitem":
+        index = node.keywords["index"]
+        return isinstance(index, Index) and all(map(_keeps_axis, index.entries))
     if name == "np.transpose":
         ndim = node.inputs[0].spec.ndim
         axes = node.keywords.get("axes")
         return ndim < 2 or (axes is not None and tuple(axis % ndim for axis in axes) == tuple(range(ndim)))
     return False
+
+
+def _keeps_axis(entry: object) -> bool:
+    """Whether an index entry, when the shape stays the same, takes every element in order."""
+    return entry is Ellipsis or (isinstance(entry, Slice) and entry.step in (None, 1))

@@ -11,11 +11,12 @@ from autojit.ir.verify import GraphError, verify
 from autojit.passes.cse import cse
 from autojit.passes.dce import dce
 from autojit.passes.fold import fold
+from autojit.passes.forward import forward
 
 Pass = Callable[[Graph], Graph]
 
 #: All passes, in the order in which they run.
-PIPELINE: tuple[Pass, ...] = (fold, cse, dce)
+PIPELINE: tuple[Pass, ...] = (forward, fold, cse, dce)
 
 
 class Stage(NamedTuple):

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from autojit.ir.graph import Const, Graph, Node, Operand
 
-#: `rewrite(node) -> operands` says what each output of a node is replaced by, or `None` to keep the node.
-Rewrite = Callable[[Node], "tuple[Operand, ...] | None"]
+#: `rewrite(node)` returns what takes the place of the node's outputs, or the node to keep, changed or not.
+Rewrite = Callable[[Node], "tuple[Operand, ...] | Node"]
 
 
 def substitute(graph: Graph, rewrite: Rewrite) -> Graph:
@@ -19,16 +19,18 @@ def substitute(graph: Graph, rewrite: Rewrite) -> Graph:
         return operand if isinstance(operand, Const) else found.get(operand.name, operand)
 
     nodes: list[Node] = []
-    for node in graph.nodes:
-        inputs = tuple(current(operand) for operand in node.inputs)
-        if any(new is not old for new, old in zip(inputs, node.inputs, strict=True)):
-            node = replace(node, inputs=inputs)
-        operands = rewrite(node)
-        if operands is None:
-            nodes.append(node)
+    changed = False
+    for old in graph.nodes:
+        inputs = tuple(current(operand) for operand in old.inputs)
+        same = all(new is was for new, was in zip(inputs, old.inputs, strict=True))
+        node = old if same else replace(old, inputs=inputs)
+        result = rewrite(node)
+        changed = changed or result is not old
+        if isinstance(result, Node):
+            nodes.append(result)
         else:
-            found |= {value.name: operand for value, operand in zip(node.outputs, operands, strict=True)}
-    if not found:
+            found |= {value.name: operand for value, operand in zip(node.outputs, result, strict=True)}
+    if not changed:
         return graph
     outputs = tuple(current(operand) for operand in graph.outputs)
     writes = tuple(replace(write, value=current(write.value)) for write in graph.writes)
