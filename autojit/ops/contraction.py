@@ -1,0 +1,254 @@
+"""Products that sum over shared axes: `np.dot`, `@`, `np.einsum` and their relatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autojit.ir.op import Lower, Op
+from autojit.ops import exact
+from autojit.ops.inference import by_shape, common_dtype, printed, public_name
+
+Trap = Callable[[Any], None]
+
+_HIGHEST = lax.Precision.HIGHEST
+
+
+def lower_product(rule: Callable[..., Any], *, sums: bool = True) -> Lower:
+    """Apply `rule` in the operands' common dtype, with NumPy's way of adding up each dtype."""
+
+    def lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
+        dtype = node.outputs[0].spec.dtype
+        # NumPy adds float16 products up in float32, and bool products by `or`.
+        wide = np.int32 if dtype == np.bool_ else np.float32 if dtype == np.float16 and sums else dtype
+        result = rule(*(exact.cast(x, common_dtype(node.specs)).astype(wide) for x in xs), **node.keywords)
+        return (result != 0 if dtype == np.bool_ else exact.cast(result, dtype),)
+
+    return lower
+
+
+def _product(
+    function: Any, rule: Callable[..., Any], operands: tuple[str, ...], params: tuple[str, ...] = (), **more: Any
+) -> Op:
+    more.setdefault("samples", lambda rng: [])
+    more.setdefault("numpy", (function,))
+    sums = more.pop("sums", True)
+    call = more.pop("call", function)
+    dtype, scalars = more.pop("dtype", call), more.pop("scalars", True)
+    return Op(
+        name=public_name(function),
+        call=call,
+        family="contraction",
+        operands=operands,
+        params=params,
+        infer=by_shape(call, rule, dtype, scalars=scalars),
+        lower=lower_product(rule, sums=sums),
+        **more,
+    )
+
+
+def _dot_samples(rng: Any) -> list[Any]:
+    a, b, v = rng.random((3, 4)), rng.random((4, 2)), rng.random(4)
+    small = rng.integers(-100, 100, (4, 4))
+    return [
+        ((a, b), {}),
+        ((a, v), {}),
+        ((v, b), {}),
+        ((v, v), {}),
+        ((small.astype(np.int8), small.astype(np.int8)), {}),
+        ((small > 0, small > 0), {}),
+        ((small.astype(np.uint32), small), {}),
+        ((a.astype(np.float32), b), {}),
+        ((a.astype(np.complex64), b.astype(np.complex64) * 1j), {}),
+        ((a[:, :0], b[:0]), {}),
+    ]
+
+
+def _dot_more(rng: Any) -> list[Any]:
+    x = rng.random((2, 3, 4))
+    return [*_dot_samples(rng), ((x, 2.5), {}), ((np.float32(2), x[0]), {}), ((x, rng.random((2, 4, 5))), {}), ((2.0, 3.0), {})]
+
+
+def _matmul_samples(rng: Any) -> list[Any]:
+    x = rng.random((2, 3, 4))
+    return [*_dot_samples(rng), ((x, rng.random((4, 5))), {}), ((x[:, None], rng.random((5, 4, 1))), {})]
+
+
+def _pairs(rng: Any) -> list[Any]:
+    a, b = rng.random((3, 4)), rng.random((3, 4))
+    return [((a, b), {}), ((a * 1j, b), {}), ((a[0], b[1]), {}), ((np.arange(4), b[0]), {})]
+
+
+PRODUCTS = (
+    _product(np.dot, lambda a, b: jnp.dot(a, b, precision=_HIGHEST), ("a", "b"), methods=("dot",), samples=_dot_more),
+    _product(
+        np.matmul,
+        lambda x1, x2: jnp.matmul(x1, x2, precision=_HIGHEST),
+        ("x1", "x2"),
+        numpy=(np.matmul, np.linalg.matmul),
+        samples=_matmul_samples,
+    ),
+    _product(
+        np.vecdot,
+        lambda x1, x2: jnp.vecdot(x1, x2, precision=_HIGHEST),
+        ("x1", "x2"),
+        samples=_pairs,
+    ),
+    _product(
+        np.inner,
+        lambda a, b: jnp.inner(a, b, precision=_HIGHEST),
+        ("a", "b"),
+        samples=lambda rng: [*_pairs(rng), ((rng.random((2, 3)), 2.0), {})],
+    ),
+    _product(np.vdot, lambda a, b: jnp.vdot(a, b, precision=_HIGHEST), ("a", "b"), samples=_pairs),
+    _product(
+        np.outer,
+        lambda a, b: jnp.outer(a, b),
+        ("a", "b"),
+        sums=False,
+        samples=lambda rng: [*_pairs(rng), ((2.5, rng.random(3)), {}), ((rng.random((2, 2)) > 0.5, np.array([True])), {})],
+    ),
+    _product(
+        np.tensordot,
+        lambda a, b, axes=2: jnp.tensordot(a, b, axes, precision=_HIGHEST),
+        ("a", "b"),
+        ("axes",),
+        dtype=lambda a, b, axes=2: np.dot(a.reshape(-1)[:0], b.reshape(-1)[:0]),
+        scalars=False,
+        samples=lambda rng: [
+            ((rng.random((2, 3, 4)), rng.random((3, 4, 5))), {}),
+            ((rng.random((2, 3)), rng.random((3, 4))), {"axes": 1}),
+            ((rng.random((2, 3)), rng.random((3, 2))), {"axes": ((0, 1), (1, 0))}),
+            ((rng.random(2), rng.random(3)), {"axes": 0}),
+        ],
+    ),
+    _product(
+        np.kron,
+        lambda a, b: jnp.kron(a, b),
+        ("a", "b"),
+        sums=False,
+        samples=lambda rng: [((rng.random((2, 3)), rng.random((2, 2))), {}), ((np.arange(3), rng.random((2, 2))), {})],
+    ),
+    _product(
+        np.cross,
+        jnp.cross,
+        ("a", "b"),
+        ("axisa", "axisb", "axisc", "axis"),
+        dtype=lambda a, b, **axes: np.multiply(a.reshape(-1)[:0], b.reshape(-1)[:0]),
+        sums=False,
+        samples=lambda rng: [
+            ((rng.random((5, 3)), rng.random((5, 3))), {}),
+            ((rng.random((3, 5)), rng.random((3, 5))), {"axis": 0}),
+            ((rng.random(3), rng.random((4, 3))), {"axisc": 0}),
+        ],
+    ),
+)
+
+
+# ---- einsum
+
+
+def _einsum(*operands: Any, subscripts: str, optimize: Any = False) -> Any:
+    return np.einsum(subscripts, *operands, optimize=optimize)
+
+
+def _einsum_rule(*operands: Any, subscripts: str, optimize: Any = False) -> Any:
+    return jnp.einsum(subscripts, *operands, precision=_HIGHEST, optimize="optimal" if len(operands) < 5 else "auto")
+
+
+def _einsum_dtype(*operands: Any, subscripts: str, optimize: Any = False) -> Any:
+    # Axes of length 1 broadcast against each other, so the small arrays fit whatever the subscripts are.
+    return np.einsum(subscripts, *operands)
+
+
+EINSUM = Op(
+    name="np.einsum",
+    call=_einsum,
+    family="contraction",
+    operands=("*operands",),
+    params=("subscripts", "optimize"),
+    infer=by_shape(_einsum, _einsum_rule, _einsum_dtype),
+    lower=lower_product(_einsum_rule),
+    numpy=(np.einsum,),
+    text=lambda inputs, params: f"np.einsum({', '.join([repr(params['subscripts']), *inputs])}"
+    + (f", optimize={printed(params['optimize'])})" if "optimize" in params else ")"),
+    samples=lambda rng: [
+        ((rng.random((2, 3)), rng.random((3, 4))), {"subscripts": "ij,jk->ik"}),
+        ((rng.random((3, 3)),), {"subscripts": "ii"}),
+        ((rng.random((3, 3)),), {"subscripts": "ii->i"}),
+        ((rng.random((2, 3)),), {"subscripts": "ij->ji"}),
+        ((rng.random((2, 3, 4)), rng.random((2, 4, 5))), {"subscripts": "bij,bjk", "optimize": True}),
+        ((rng.random((2, 3, 4)), rng.random(4)), {"subscripts": "...i,i->..."}),
+        ((np.arange(6).reshape(2, 3), np.arange(3)), {"subscripts": "ij,j->"}),
+        ((rng.random(2), rng.random(3), rng.random((2, 3))), {"subscripts": "i,j,ij->ij"}),
+    ],
+    note="the subscripts are static; the form with lists of axes is not compiled",
+)
+
+
+# ---- convolution
+
+#: Kernels of at most this many elements are sums of shifted arrays.
+SHORT_KERNEL = 32
+
+
+def _correlate_full(a: Any, v: Any) -> Any:
+    """All places where `v` overlaps `a`: element k is the sum of `a[k - len(v) + 1 + i] * v[i]`."""
+    length = a.shape[0] + v.shape[0] - 1
+    if v.shape[0] <= SHORT_KERNEL:
+        padded = jnp.pad(a, v.shape[0] - 1)
+        total = jnp.zeros(length, a.dtype)
+        for place in range(v.shape[0]):
+            total = total + padded[place : place + length] * v[place]
+        return total
+    pads = [(v.shape[0] - 1, v.shape[0] - 1)]
+    found = lax.conv_general_dilated(a[None, None], v[None, None], (1,), pads, precision=_HIGHEST)
+    return found[0, 0]
+
+
+def _in_mode(full: Any, n: int, m: int, mode: str) -> Any:
+    """The part of a full correlation of lengths `n >= m` that NumPy's mode keeps."""
+    if mode == "full":
+        return full
+    length, start = (n - m + 1, m - 1) if mode == "valid" else (n, m - 1 - m // 2)
+    return full[start : start + length]
+
+
+def _convolve_rule(a: Any, v: Any, mode: str = "full") -> Any:
+    a, v = jnp.atleast_1d(a), jnp.atleast_1d(v)
+    _check_vectors(a, v, mode)
+    if v.shape[0] > a.shape[0]:
+        a, v = v, a
+    return _in_mode(_correlate_full(a, v[::-1]), a.shape[0], v.shape[0], mode)
+
+
+def _correlate_rule(a: Any, v: Any, mode: str = "valid") -> Any:
+    a, v = jnp.atleast_1d(a), jnp.atleast_1d(v)
+    _check_vectors(a, v, mode)
+    if v.shape[0] > a.shape[0]:
+        full = _correlate_full(jnp.conj(v), a)[::-1]
+        return _in_mode(full[::-1], v.shape[0], a.shape[0], mode)[::-1]
+    return _in_mode(_correlate_full(a, jnp.conj(v)), a.shape[0], v.shape[0], mode)
+
+
+def _check_vectors(a: Any, v: Any, mode: str) -> None:
+    if a.ndim != 1 or v.ndim != 1 or not a.size or not v.size or mode not in ("full", "valid", "same"):
+        raise TypeError("not two vectors with elements, or an unknown mode")
+
+
+def _convolve_samples(rng: Any) -> list[Any]:
+    cases = [(rng.random(7), rng.random(3)), (rng.random(4), rng.random(6)), (np.arange(5), rng.random(2))]
+    cases += [(rng.random(80), rng.random(41)), (rng.random(5) * 1j, rng.random(4) + 1j), (np.arange(9), np.arange(4))]
+    return [(case, {"mode": mode}) for mode in ("full", "same", "valid") for case in cases]
+
+
+CONVOLUTIONS = (
+    _product(np.convolve, _convolve_rule, ("a", "v"), ("mode",), samples=_convolve_samples),
+    _product(np.correlate, _correlate_rule, ("a", "v"), ("mode",), samples=_convolve_samples),
+)
+
+ROWS = (*PRODUCTS, EINSUM, *CONVOLUTIONS)

@@ -1,0 +1,249 @@
+"""Functions that change shapes, join arrays and move elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autojit.ir.op import Op
+from autojit.ir.spec import Spec
+from autojit.ops import text_helpers
+from autojit.ops.casting import cast, check_assignable
+from autojit.ops.indexing import check_value
+from autojit.ops.inference import by_call, moving
+from autojit.ops.writing import drop_leading
+
+Trap = Callable[[Any], None]
+
+
+# ---- views
+
+
+def _reshape_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+    shape = params["shape"]
+    wanted = Spec(tuple(shape), specs[0].dtype)
+    if wanted.size != specs[0].size:
+        raise ValueError(f"cannot reshape array of size {specs[0].size} into shape {_print(shape)}")
+    return (wanted,)
+
+
+def _print(shape: tuple[int, ...]) -> str:
+    return str(tuple(shape)).replace(" ", "")
+
+
+def _matrix(rng: Any) -> Any:
+    return rng.standard_normal((3, 4))
+
+
+RESHAPE = Op(
+    name="np.reshape",
+    call=np.reshape,
+    family="shaping",
+    operands=("a",),
+    params=("shape",),
+    infer=_reshape_infer,
+    lower=lambda node, xs, trap: (lax.reshape(xs[0], node.keywords["shape"]),),
+    numpy=(np.reshape,),
+    samples=lambda rng: [((_matrix(rng),), {"shape": (2, 6)}), ((np.float32(2),), {"shape": (1, 1)})],
+)
+
+VIEWS = (
+    moving(
+        np.transpose,
+        jnp.transpose,
+        ("a",),
+        ("axes",),
+        numpy=(np.transpose, np.permute_dims),
+        views=True,
+        samples=lambda rng: [((_matrix(rng),), {}), ((rng.random((2, 3, 4)),), {"axes": (2, 0, 1)})],
+    ),
+    RESHAPE,
+    moving(
+        np.broadcast_to,
+        jnp.broadcast_to,
+        ("array",),
+        ("shape",),
+        views=True,
+        samples=lambda rng: [((_matrix(rng),), {"shape": (2, 3, 4)}), ((2.5,), {"shape": ()}), ((1,), {"shape": (3,)})],
+    ),
+    moving(
+        np.diagonal,
+        jnp.diagonal,
+        ("a",),
+        ("offset", "axis1", "axis2"),
+        methods=("diagonal",),
+        views=True,
+        samples=lambda rng: [
+            ((_matrix(rng),), {}),
+            ((_matrix(rng),), {"offset": -1}),
+            ((rng.random((2, 3, 4)),), {"offset": 1, "axis1": 2, "axis2": 0}),
+            ((_matrix(rng),), {"offset": 7}),
+        ],
+    ),
+)
+
+
+# ---- writes through views
+
+
+def _set_part(part: str, rule: Callable[[Any, Any], Any]) -> Op:
+    def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+        base, value = specs
+        part_dtype = np.empty(0, base.dtype).real.dtype
+        if base.dtype.kind != "c" and part == "imag":
+            raise TypeError("cannot set imaginary part of a non-complex array")
+        check_assignable(value, part_dtype)
+        check_value(value.shape, base.shape)
+        return (Spec(base.shape, base.dtype),)
+
+    def lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
+        base, value = xs
+        part_dtype = np.empty(0, base.dtype).real.dtype
+        value = cast(value, part_dtype, trap, checked=node.specs[1].kind != "array")
+        value = jnp.broadcast_to(drop_leading(value, base.ndim), base.shape)
+        return (rule(base, value) if np.dtype(base.dtype).kind == "c" else value,)
+
+    return Op(
+        name=f"set_{part}",
+        call=getattr(text_helpers, f"set_{part}"),
+        family="indexing",
+        operands=("base", "value"),
+        infer=infer,
+        lower=lower,
+        traps=True,
+        samples=lambda rng: [((_matrix(rng) + 1j, _matrix(rng)[0]), {}), ((_matrix(rng) + 2j, 3), {})],
+        note=f"`x.{part} = value`",
+    )
+
+
+def _set_diagonal_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+    base, value = specs
+    (diagonal,) = by_call(np.diagonal)([base], params)
+    check_assignable(value, base.dtype)
+    check_value(value.shape, diagonal.shape)
+    return (Spec(base.shape, base.dtype),)
+
+
+def _set_diagonal(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
+    base, value = xs
+    value = cast(value, np.dtype(base.dtype), trap, checked=node.specs[1].kind != "array")
+    offset, axis1, axis2 = (node.keywords.get(name, default) for name, default in _DIAGONAL)
+    (diagonal,) = by_call(np.diagonal)([node.specs[0]], node.keywords)
+    value = jnp.broadcast_to(drop_leading(value, diagonal.ndim), diagonal.shape)
+    axis1, axis2 = axis1 % base.ndim, axis2 % base.ndim
+    rows = lax.broadcasted_iota(jnp.int64, base.shape, axis1)
+    columns = lax.broadcasted_iota(jnp.int64, base.shape, axis2)
+    # Element k of the diagonal stands in row `k - min(offset, 0)`: spread the values over the rows, then select.
+    before, length = max(-offset, 0), base.shape[axis1]
+    pads = [(0, 0, 0)] * (value.ndim - 1) + [(before, length - before - value.shape[-1], 0)]
+    rest = [n for axis, n in enumerate(base.shape) if axis not in (axis1, axis2)]
+    if 0 in base.shape or not value.shape[-1]:
+        return (base,)
+    spread = jnp.moveaxis(lax.pad(value, jnp.zeros((), value.dtype), pads).reshape(*rest, length, 1), (-2, -1), (axis1, axis2))
+    return (jnp.where(columns - rows == offset, spread, base),)
+
+
+_DIAGONAL = (("offset", 0), ("axis1", 0), ("axis2", 1))
+
+SET_DIAGONAL = Op(
+    name="set_diagonal",
+    call=text_helpers.set_diagonal,
+    family="indexing",
+    operands=("base", "value"),
+    params=("offset", "axis1", "axis2"),
+    infer=_set_diagonal_infer,
+    lower=_set_diagonal,
+    traps=True,
+    samples=lambda rng: [
+        ((_matrix(rng), 5), {}),
+        ((_matrix(rng), rng.random(2)), {"offset": -1}),
+        ((_matrix(rng), rng.random(2)), {"offset": 2, "axis1": 0, "axis2": 1}),
+        ((_matrix(rng), 1.5), {"offset": 9}),
+        ((rng.random((2, 3, 4)), rng.random((3, 2))), {"axis1": 2, "axis2": 0}),
+        ((rng.random((2, 3, 4)), rng.random((3, 1))), {"axis1": 0, "axis2": 2, "offset": 1}),
+    ],
+    note="a write through `np.diagonal`",
+)
+
+
+# ---- copies and joins
+
+
+def _copy_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+    return (Spec(specs[0].shape, specs[0].dtype),)
+
+
+COPY = Op(
+    name="np.copy",
+    call=np.copy,
+    family="shaping",
+    operands=("a",),
+    infer=_copy_infer,
+    lower=lambda node, xs, trap: (xs[0],),
+    numpy=(np.copy,),
+    methods=("copy",),
+    samples=lambda rng: [((_matrix(rng),), {})],
+)
+
+
+def _join(function: Any, rule: Any, params: tuple[str, ...] = (), **more: Any) -> Op:
+    def call(*arrays: Any, **static: Any) -> Any:
+        return function(arrays, **static)
+
+    def samples(rng: Any) -> list[Any]:
+        x = _matrix(rng)
+        cases = [((x, x, x.astype(np.float32)), {}), ((np.arange(12).reshape(3, 4), x), {})]
+        return cases + [((x, x), {"axis": 1}) for _ in params]
+
+    operands = (more.pop("operand", "[arrays]"),)
+    return moving(
+        function, lambda *xs, **static: rule(xs, **static), operands, params, call=call, samples=samples, **more
+    )
+
+
+JOINS = (
+    _join(np.concatenate, lambda xs, axis=0: jnp.concatenate([x.ravel() for x in xs] if axis is None else xs, axis or 0),
+          ("axis",), numpy=(np.concatenate, np.concat)),
+    _join(np.stack, jnp.stack, ("axis",)),
+    _join(np.hstack, jnp.hstack, operand="[tup]"),
+    _join(np.vstack, jnp.vstack, operand="[tup]"),
+    _join(np.dstack, jnp.dstack, operand="[tup]"),
+    _join(np.column_stack, jnp.column_stack, operand="[tup]"),
+)  # fmt: skip
+
+
+def _pack_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+    inner = specs[0].shape if specs else ()
+    for spec in specs:
+        check_assignable(spec, np.dtype(params["dtype"]))
+    return (Spec((*params["shape"], *inner), np.dtype(params["dtype"])),)
+
+
+def _pack(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
+    spec = node.outputs[0].spec
+    if not xs:
+        return (jnp.zeros(spec.shape, spec.dtype),)
+    cast_xs = [cast(x, spec.dtype, trap, checked=True) for x in xs]
+    return (jnp.stack(cast_xs).reshape(spec.shape),)
+
+
+PACK = Op(
+    name="pack",
+    call=text_helpers.pack,
+    family="creation",
+    operands=("*elements",),
+    params=("shape", "dtype"),
+    infer=_pack_infer,
+    lower=_pack,
+    traps=True,
+    samples=lambda rng: [((1.0, np.float32(2), 3, 4.5), {"shape": (2, 2), "dtype": np.dtype(float)})],
+    note="`np.array` of nested sequences",
+)
+
+ROWS = (*VIEWS, _set_part("real", lambda x, v: lax.complex(v, lax.imag(x))),
+        _set_part("imag", lambda x, v: lax.complex(lax.real(x), v)), SET_DIAGONAL, COPY, *JOINS, PACK)  # fmt: skip
+
