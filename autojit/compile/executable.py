@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from autojit.compile.transfer import SMALL, STAGING, aligned_empty, enter
-from autojit.compile.xla import Program, share
+from autojit.compile.frame import Frame
+from autojit.compile.transfer import REUSED, ResultMemory, give_back, result_memory
+from autojit.compile.xla import Program
 from autojit.errors import Trapped
 from autojit.ir.graph import Graph
-from autojit.lowering.cluster import Lowered, Parameter, lower
+from autojit.lowering.cluster import Lowered, Result, lower
+
+#: Results from this size on keep XLA's memory when they become the user's.
+LARGE = 64 * 1024
 
 
 class Executable:
@@ -27,18 +31,22 @@ class Executable:
 
     def __init__(self, graph: Graph) -> None:
         start = time.perf_counter()
-        self.lowered: Lowered = lower(graph)
         self.name = graph.name
+        self.lowered: Lowered = lower(graph)
         parameters = self.lowered.parameters
+        memory = [spec for spec in self.lowered.computed if spec.nbytes >= REUSED]
         self.program = Program(
             self.lowered.function,
             [(parameter.shape, parameter.dtype) for parameter in parameters],
+            [(spec.shape, spec.dtype) for spec in memory],
             compile_options(graph),
         )
         self.compile_seconds = time.perf_counter() - start
         self._kept = [parameters[number] for number in self.program.kept]
+        self._memory = [spec.nbytes for spec in memory]
         self._has_trap = len(self.program.outputs) > len(self.lowered.computed)
-        self._frames: list[_Frame] = []
+        self._is_plain = all(result.kind == "computed" for result in self.lowered.results)
+        self._frames: list[Frame] = []
 
     @property
     def compiled(self) -> Any:
@@ -58,7 +66,8 @@ class Executable:
                 any strides, or scalars.
 
         Returns:
-            One read-only array per result of the graph. Arrays of computed results are XLA's own buffers.
+            One read-only array per result of the graph. Arrays of computed results are XLA's own buffers; no two
+            results share memory, and none shares memory with an input.
 
         Raises:
             Trapped: The data must be left to NumPy.
@@ -66,76 +75,35 @@ class Executable:
         try:
             frame = self._frames.pop()
         except IndexError:
-            frame = _Frame(self._kept)
+            frame = Frame(self._kept)
         lent: list[np.ndarray] = []
-        outputs = self.program.launch(frame.fill(values, lent))
-        # Dispatch is synchronous, and the trap flag or a view waits all the same.
-        arrays = [
-            np.ndarray(shape, dtype, buffer)
-            for (shape, dtype), buffer in zip(self.program.outputs, outputs, strict=True)
-        ]
+        arguments = frame.fill(values, lent)
+        if self._memory:
+            arguments += map(result_memory, self._memory)
+        # Making the arrays waits for the execution, so that the arguments are free afterwards.
+        arrays = list(map(_array, self.program.launch(arguments), self.program.outputs))
         self._frames.append(frame)
-        for buffer in lent:
-            STAGING.give_back(buffer)
+        if lent:
+            give_back(lent)
         if self._has_trap and arrays.pop():
             raise Trapped(self.name)
-        if len(arrays) == len(self.lowered.results):
-            return arrays
-        return [self._result(result, arrays, values) for result in self.lowered.results]
-
-    def _result(self, result: Any, arrays: list[np.ndarray], values: Sequence[Any]) -> np.ndarray:
-        if result.kind == "computed":
-            return arrays[result.index]
-        if result.kind == "input":
-            spec = self.lowered.graph.inputs[result.index].spec
-            array = np.array(values[result.index], spec.dtype, order="C")
-        else:
-            array = np.array(result.value, order="C")
-        array.flags.writeable = False
-        return array
+        return arrays if self._is_plain else [_result(result, arrays, values) for result in self.lowered.results]
 
 
-class _Frame:
-    """The memory for one execution's small arguments: jax arrays made once over NumPy memory that is filled anew.
+def _array(buffer: Any, output: tuple[tuple[int, ...], np.dtype, int]) -> np.ndarray:
+    shape, dtype, nbytes = output
+    if nbytes < LARGE:
+        return np.ndarray(shape, dtype, buffer)
+    return ResultMemory(buffer.block_until_ready(), shape, dtype, nbytes).array(writeable=False)
 
-    Making a jax array costs 3 us, copying a few elements into an existing one 0.1 us.
-    """
 
-    __slots__ = ("buffers", "large", "packs", "slots")
-
-    def __init__(self, parameters: Sequence[Parameter]) -> None:
-        self.buffers: list[Any] = []
-        self.slots: list[tuple[np.ndarray, int]] = []
-        self.packs: list[tuple[np.ndarray, tuple[int, ...]]] = []
-        self.large: list[tuple[int, int]] = []
-        for number, parameter in enumerate(parameters):
-            nbytes = parameter.dtype.itemsize * int(np.prod(parameter.shape, dtype=np.int64))
-            if not parameter.packed and nbytes > SMALL:
-                self.buffers.append(None)
-                self.large.append((number, parameter.positions[0]))
-                continue
-            memory = aligned_empty(parameter.shape, parameter.dtype)
-            self.buffers.append(share(memory))
-            if parameter.packed:
-                self.packs.append((memory, parameter.positions))
-            else:
-                self.slots.append((memory, parameter.positions[0]))
-
-    def fill(self, values: Sequence[Any], lent: list[np.ndarray]) -> list[Any]:
-        """The arguments of the program for these values."""
-        for memory, position in self.slots:
-            memory[...] = values[position]
-        for memory, positions in self.packs:
-            try:
-                memory[:] = [values[position] for position in positions]
-            except OverflowError:
-                raise Trapped("a Python int does not fit into 64 bits") from None
-        if not self.large:
-            return self.buffers
-        buffers = self.buffers.copy()
-        for number, position in self.large:
-            buffers[number] = enter(values[position], lent)
-        return buffers
+def _result(result: Result, arrays: Sequence[np.ndarray], values: Sequence[Any]) -> np.ndarray:
+    if result.kind == "computed":
+        return arrays[result.index]
+    source = values[result.index] if result.kind == "input" else result.value
+    array = np.array(source, result.dtype, order="C")
+    array.flags.writeable = False
+    return array
 
 
 def compile_options(graph: Graph) -> dict[str, Any]:

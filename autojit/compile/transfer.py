@@ -1,73 +1,42 @@
-"""How arrays get into a compiled program: copied into aligned memory, or aliased where they already are aligned."""
+"""How arrays get into a compiled program and results out of it, without a copy where that is possible."""
 
 from __future__ import annotations
 
-import threading
-from collections import defaultdict
+import ctypes
 from typing import Any
 
 import numpy as np
 
+from autojit.compile.pool import Pool
+from autojit.compile.uninitialized import allocate
 from autojit.compile.xla import share
+from autojit.lowering.parameters import ALIGNMENT, Parameter
 
-#: XLA aliases host memory only at multiples of this.
-ALIGNMENT = 64
+#: The bounds on the memory that is kept for later calls, each in bytes.
+STAGING_BYTES = 512 << 20
+RESULT_BYTES = 512 << 20
 
-#: Arrays up to this size are copied into memory that the executable keeps: cheaper than asking for their address.
-SMALL = 32 * 1024
+#: Results from this size on are written into memory that was used before.
+REUSED = 512 * 1024
 
-#: The default bound of the pool of staging buffers.
-POOL_BYTES = 1 << 30
+#: Aligned byte buffers that unaligned arrays are copied into. One is lent to one execution at a time.
+STAGING: Pool[np.ndarray] = Pool(STAGING_BYTES)
+
+#: jax arrays whose memory was allocated by XLA and is free to be written again.
+RESULTS: Pool[Any] = Pool(RESULT_BYTES)
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """An uninitialized C-contiguous array whose memory XLA can alias. NumPy's allocator asks for huge pages."""
+    """An uninitialized C-contiguous array whose memory XLA reads in place. NumPy asks for huge pages for it."""
     nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     memory = np.empty(nbytes + ALIGNMENT, np.uint8)
-    start = -memory.__array_interface__["data"][0] % ALIGNMENT
+    start = -address(memory) % ALIGNMENT
     return memory[start : start + nbytes].view(dtype).reshape(shape)
 
 
-def is_aliasable(array: np.ndarray) -> bool:
-    """Whether XLA can read the array where it is."""
-    return array.flags.c_contiguous and array.__array_interface__["data"][0] % ALIGNMENT == 0
-
-
-class StagingPool:
-    """Aligned buffers that large unaligned arrays are copied into, kept for the next call.
-
-    A buffer is lent to one execution at a time and comes back when the execution is complete.
-    """
-
-    def __init__(self, limit: int = POOL_BYTES) -> None:
-        self.limit = limit
-        self.nbytes = 0
-        self._free: defaultdict[int, list[np.ndarray]] = defaultdict(list)
-        self._lock = threading.Lock()
-
-    def lend(self, nbytes: int) -> np.ndarray:
-        """An aligned byte buffer of exactly `nbytes` bytes."""
-        with self._lock:
-            if free := self._free[nbytes]:
-                self.nbytes -= nbytes
-                return free.pop()
-        return aligned_empty((nbytes,), np.dtype(np.uint8))
-
-    def give_back(self, buffer: np.ndarray) -> None:
-        """Return a buffer that nothing reads any more."""
-        with self._lock:
-            if self.nbytes + buffer.nbytes <= self.limit:
-                self.nbytes += buffer.nbytes
-                self._free[buffer.nbytes].append(buffer)
-
-    def clear(self) -> None:
-        """Free the memory of all buffers that are not lent."""
-        with self._lock:
-            self._free.clear()
-            self.nbytes = 0
-
-
-STAGING = StagingPool()
+def address(array: np.ndarray) -> int:
+    """The address of the first element."""
+    return array.__array_interface__["data"][0]
 
 
 def enter(array: np.ndarray, lent: list[np.ndarray]) -> Any:
@@ -77,10 +46,73 @@ def enter(array: np.ndarray, lent: list[np.ndarray]) -> Any:
         array: Any array; the caller must not write to it before the execution is complete.
         lent: Takes the staging buffer, if one was needed.
     """
-    if is_aliasable(array):
+    if array.flags.c_contiguous and address(array) % ALIGNMENT == 0:
         return share(array)
-    buffer = STAGING.lend(array.nbytes)
-    lent.append(buffer)
-    staged = buffer.view(array.dtype).reshape(array.shape)
+    staged = _stage(array.nbytes, lent).view(array.dtype).reshape(array.shape)
     np.copyto(staged, array)
     return share(staged)
+
+
+def enter_window(array: np.ndarray, parameter: Parameter, lent: list[np.ndarray]) -> tuple[Any, int]:
+    """A jax array over the aligned memory around `array`, and the number of elements before it.
+
+    The program reads only the array's own elements.
+    """
+    if array.flags.c_contiguous:
+        start = address(array)
+        before = start % ALIGNMENT
+        if before % parameter.dtype.itemsize == 0:
+            memory = (ctypes.c_char * parameter.nbytes).from_address(start - before)
+            return share(np.ndarray(parameter.shape, parameter.dtype, memory)), before // parameter.dtype.itemsize
+    staged = _stage(parameter.nbytes, lent).view(parameter.dtype)
+    np.copyto(staged[: array.size].reshape(array.shape), array)
+    return share(staged), 0
+
+
+def _stage(nbytes: int, lent: list[np.ndarray]) -> np.ndarray:
+    buffer = STAGING.take(nbytes)
+    if buffer is None:
+        buffer = aligned_empty((nbytes,), np.dtype(np.uint8))
+    lent.append(buffer)
+    return buffer
+
+
+def give_back(lent: list[np.ndarray]) -> None:
+    """Return staging buffers after the execution that read them."""
+    for buffer in lent:
+        STAGING.give(buffer.nbytes, buffer)
+
+
+def result_memory(nbytes: int) -> Any:
+    """A jax array over memory of XLA's for a result of `nbytes` bytes: used before if possible, else fresh."""
+    buffer = RESULTS.take(nbytes)
+    return allocate(nbytes) if buffer is None else buffer
+
+
+class ResultMemory:
+    """XLA's memory of one large result, as the base of the NumPy arrays over it.
+
+    When the last of these arrays is gone, the memory is used for a later result.
+    """
+
+    __slots__ = ("__array_interface__", "buffer", "nbytes")
+
+    def __init__(self, buffer: Any, shape: tuple[int, ...], dtype: np.dtype, nbytes: int) -> None:
+        self.buffer = buffer
+        self.nbytes = nbytes
+        self.__array_interface__ = {
+            "shape": shape,
+            "typestr": dtype.str,
+            "data": (buffer.unsafe_buffer_pointer(), True),
+            "version": 3,
+        }
+
+    def array(self, writeable: bool) -> np.ndarray:
+        """An array over the memory."""
+        pointer, _ = self.__array_interface__["data"]
+        self.__array_interface__["data"] = (pointer, not writeable)
+        return np.asarray(self)
+
+    def __del__(self) -> None:
+        if self.nbytes >= REUSED:
+            RESULTS.give(self.nbytes, self.buffer)

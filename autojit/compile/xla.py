@@ -8,6 +8,7 @@ devices, default device, 64-bit types) neither change it nor are changed.
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -18,7 +19,7 @@ import jax
 import numpy as np
 from jax._src import config, source_info_util
 from jax._src.core import ShapedArray
-from jaxlib import _jax
+from jaxlib import _jax, xla_client
 
 # The innermost frame outside of jax and of these directories is the user's line.
 source_info_util.register_exclusion(str(Path(__file__).parents[1]) + "/")
@@ -28,7 +29,7 @@ _LOCK = threading.Lock()
 
 @functools.cache
 def _create_device() -> Any:
-    return _jax.get_tfrt_cpu_client(asynchronous=False).local_devices()[0]
+    return xla_client.make_cpu_client(asynchronous=False).local_devices()[0]
 
 
 def device() -> Any:
@@ -60,30 +61,44 @@ def neutral_settings() -> Iterator[None]:
 class Program:
     """A compiled XLA program.
 
+    Args:
+        function: Takes one jax value per parameter and returns a list of jax values. Its name is the program's.
+        parameters: Shape and dtype of each parameter.
+        memory: Shape and dtype of the outputs that are written into memory that the caller hands over.
+        options: XLA's compiler options.
+
     Attributes:
         lowered: The `jax.stages.Lowered`.
         compiled: The `jax.stages.Compiled`.
-        kept: The numbers of the parameters that the program reads; `launch` takes only these.
-        outputs: Shape and dtype of each output.
+        kept: The numbers of the parameters that the program reads. `launch` takes these, then the memory.
+        outputs: Shape, dtype and size in bytes of each output.
     """
 
     def __init__(
         self,
         function: Callable[..., Sequence[Any]],
         parameters: Sequence[tuple[tuple[int, ...], np.dtype]],
-        options: Mapping[str, Any],
+        memory: Sequence[tuple[tuple[int, ...], np.dtype]] = (),
+        options: Mapping[str, Any] | None = None,
     ) -> None:
+        arguments = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in (*parameters, *memory)]
+        donated = tuple(range(len(parameters), len(arguments)))
+        if memory:
+            function = _with_memory(function, len(memory))
         with neutral_settings():
-            arguments = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in parameters]
-            self.lowered = jax.jit(function).lower(*arguments)
-            self.compiled = self.lowered.compile(dict(options) or None)
+            # Memory that is handed over counts as unused: XLA only writes to it.
+            jitted = jax.jit(function, donate_argnums=donated, keep_unused=bool(memory))
+            self.lowered = jitted.lower(*arguments)
+            self.compiled = self.lowered.compile(dict(options) if options else None)
         executable = self.compiled._executable
-        self.kept = tuple(sorted(executable._kept_var_idx))
-        self.outputs = tuple((tuple(aval.shape), np.dtype(aval.dtype)) for aval in executable.out_avals)
+        self.kept = tuple(number for number in sorted(executable._kept_var_idx) if number < len(parameters))
+        self.outputs = tuple(
+            (tuple(aval.shape), np.dtype(aval.dtype), aval.size * aval.dtype.itemsize) for aval in executable.out_avals
+        )
         self._loaded = executable.xla_executable
         self._handlers = [
             _jax.array_result_handler(ShapedArray(shape, dtype), _sharding(), True, _skip_checks=True)
-            for shape, dtype in self.outputs
+            for shape, dtype, _ in self.outputs
         ]
 
     def launch(self, buffers: Sequence[Any]) -> list[Any]:
@@ -94,6 +109,21 @@ class Program:
     def nbytes(self) -> int:
         """The size of the machine code, or 0 if XLA does not tell."""
         return max(0, self._loaded.size_of_generated_code_in_bytes())
+
+
+def _with_memory(function: Callable[..., Sequence[Any]], count: int) -> Callable[..., Sequence[Any]]:
+    """The same function with `count` parameters more, which it ignores."""
+
+    @functools.wraps(function)
+    def wrapper(*arguments: Any) -> Sequence[Any]:
+        return function(*arguments[:-count])
+
+    more = [inspect.Parameter(f"memory_{number}", inspect.Parameter.POSITIONAL_ONLY) for number in range(count)]
+    signature = inspect.signature(function)
+    wrapper.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), *more]
+    )
+    return wrapper
 
 
 @functools.cache

@@ -5,15 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from autojit.errors import AutojitError
 from autojit.ir.graph import Const, Graph, Node, Operand, Value
 from autojit.ir.spec import Spec
+from autojit.lowering.parameters import Parameter, parameters_of, unpack
 from autojit.lowering.source import call_from
 
 
@@ -22,35 +22,18 @@ class LoweringError(AutojitError):
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
-    """One parameter of the compiled function.
-
-    Attributes:
-        name: The input's name, or the name of a pack of scalars.
-        shape: The shape.
-        dtype: The dtype.
-        positions: Which of the graph's inputs it carries: one array, or each element of a pack.
-        packed: Whether it is a vector of scalars.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: np.dtype
-    positions: tuple[int, ...]
-    packed: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Result:
     """Where one of the graph's results comes from.
 
     Attributes:
         kind: "computed": output number `index`; "input": a copy of input number `index`; "const": `value`.
+        dtype: The dtype.
         index: A number of an output or an input.
         value: The array of a "const" result.
     """
 
-    kind: str
+    kind: Literal["computed", "input", "const"]
+    dtype: np.dtype
     index: int = -1
     value: np.ndarray | None = None
 
@@ -80,8 +63,7 @@ class Lowered:
 def lower(graph: Graph) -> Lowered:
     """A cluster's graph as a function of jax values.
 
-    Array inputs become parameters; scalar inputs are packed, one vector per dtype, because each separate
-    argument costs time at every call. The function must be traced with 64-bit types enabled.
+    The function must be traced with 64-bit types enabled.
 
     Args:
         graph: A graph without host nodes. Its results are its outputs and the values it writes.
@@ -92,16 +74,17 @@ def lower(graph: Graph) -> Lowered:
     for node in graph.nodes:
         if node.op.lower is None:
             raise LoweringError(f"`{node.op.name}` has no lowering and cannot stand in cluster `{graph.name}`")
-    parameters = _parameters(graph.inputs)
+    parameters = parameters_of(graph)
     results, wanted = _results(graph)
+    source = next((node.source for node in graph.nodes if node.source), None)
 
     def function(*arguments: Any) -> list[Any]:
-        values = _unpack(graph, parameters, arguments)
+        values = call_from(source, unpack, graph, parameters, arguments)
         flags: list[Any] = []
         for node in graph.nodes:
             _run(node, values, flags.append)
         outputs = [values[value.name] for value in wanted]
-        return outputs + ([_any(flags)] if flags else [])
+        return outputs + ([call_from(source, _any, flags)] if flags else [])
 
     function.__name__ = function.__qualname__ = graph.name
     # jax names the program's parameters after the signature.
@@ -111,48 +94,21 @@ def lower(graph: Graph) -> Lowered:
     return Lowered(graph.name, graph, function, parameters, results, tuple(value.spec for value in wanted))
 
 
-def _parameters(inputs: Sequence[Value]) -> tuple[Parameter, ...]:
-    arrays, packs = [], {}
-    for position, value in enumerate(inputs):
-        spec = value.spec
-        if spec.kind == "array":
-            name = value.name if value.name.isidentifier() else f"input_{position}"
-            arrays.append(Parameter(name, spec.shape, spec.dtype, (position,), False))
-        else:
-            packs.setdefault(spec.dtype, []).append(position)
-    names = {parameter.name for parameter in arrays}
-    for dtype, positions in packs.items():
-        name = f"{dtype.name}_scalars"
-        while name in names:
-            name += "_"
-        arrays.append(Parameter(name, (len(positions),), dtype, tuple(positions), True))
-    return tuple(arrays)
-
-
 def _results(graph: Graph) -> tuple[tuple[Result, ...], list[Value]]:
     inputs = {value.name: position for position, value in enumerate(graph.inputs)}
     wanted: list[Value] = []
     results = []
     for operand in graph.results:
+        dtype = operand.spec.dtype
         if isinstance(operand, Const):
-            results.append(Result("const", value=np.asarray(operand.value, operand.spec.dtype)))
+            results.append(Result("const", dtype, value=np.asarray(operand.value, dtype)))
         elif operand.name in inputs:
-            results.append(Result("input", inputs[operand.name]))
+            results.append(Result("input", dtype, inputs[operand.name]))
         else:
             # XLA gives each output its own buffer, also when two outputs are the same value.
-            results.append(Result("computed", len(wanted)))
+            results.append(Result("computed", dtype, len(wanted)))
             wanted.append(operand)
     return tuple(results), wanted
-
-
-def _unpack(graph: Graph, parameters: Sequence[Parameter], arguments: Sequence[Any]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for parameter, argument in zip(parameters, arguments, strict=True):
-        for element, position in enumerate(parameter.positions):
-            values[graph.inputs[position].name] = (
-                lax.index_in_dim(argument, element, keepdims=False) if parameter.packed else argument
-            )
-    return values
 
 
 def _run(node: Node, values: dict[str, Any], trap: Callable[[Any], None]) -> None:

@@ -6,33 +6,24 @@ from typing import Any
 
 import numpy as np
 
+from autojit.compile.transfer import ResultMemory
 from autojit.ir.spec import Spec
-
-#: Results up to this size are copied; larger ones keep XLA's memory.
-COPY_BYTES = 64 * 1024
-
-
-class _Memory:
-    """Keeps the memory of a result alive, and shows it to NumPy as writeable."""
-
-    __slots__ = ("__array_interface__", "view")
-
-    def __init__(self, view: np.ndarray) -> None:
-        self.view = view
-        interface = dict(view.__array_interface__)
-        interface["data"] = (interface["data"][0], False)
-        self.__array_interface__ = interface
 
 
 def own(view: np.ndarray) -> np.ndarray:
     """An ordinary writeable array with the contents of a result.
 
+    Small results are copied. A large one keeps XLA's memory, which is used again when the array is gone.
+
     Args:
-        view: An entry of `Executable.run`'s list. It must not be used any more, nor be owned twice.
+        view: An entry of `Executable.run`'s list. The caller must not use it any more, nor own it twice.
     """
-    if view.nbytes <= COPY_BYTES:
-        return view.copy()
-    return np.asarray(_Memory(view))
+    if isinstance(view.base, ResultMemory):
+        return view.base.array(writeable=True)
+    if view.flags.owndata:  # a copy of an input, or a constant's own array
+        view.flags.writeable = True
+        return view
+    return view.copy()
 
 
 def to_scalar(view: np.ndarray, spec: Spec) -> Any:

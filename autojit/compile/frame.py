@@ -1,0 +1,75 @@
+"""The arguments of one execution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autojit.compile.transfer import aligned_empty, enter, enter_window
+from autojit.compile.xla import share
+from autojit.errors import Trapped
+from autojit.lowering.parameters import Parameter
+
+#: Arrays up to this size are copied into memory that the frame keeps.
+SMALL = 64 * 1024
+
+
+class Frame:
+    """Memory for the small arguments of one execution at a time: jax arrays made once, filled anew for each call.
+
+    Making a jax array costs 3 us; copying a few elements into one that exists costs 0.1 us.
+
+    Args:
+        parameters: The parameters that the program reads.
+    """
+
+    __slots__ = ("_arrays", "_buffers", "_large", "_offsets", "_packs", "_windows")
+
+    def __init__(self, parameters: Sequence[Parameter]) -> None:
+        self._buffers: list[Any] = [None] * len(parameters)
+        self._arrays: list[tuple[np.ndarray, int]] = []
+        self._packs: list[tuple[np.ndarray, tuple[int, ...]]] = []
+        self._large: list[tuple[int, int]] = []
+        self._windows: list[tuple[int, Parameter]] = []
+        self._offsets: np.ndarray | None = None
+        for number, parameter in enumerate(parameters):
+            if parameter.kind == "window":
+                self._windows.append((number, parameter))
+            elif parameter.kind == "array" and parameter.nbytes > SMALL:
+                self._large.append((number, parameter.positions[0]))
+            else:
+                memory = aligned_empty(parameter.shape, parameter.dtype)
+                self._buffers[number] = share(memory)
+                if parameter.kind == "array":
+                    self._arrays.append((memory, parameter.positions[0]))
+                elif parameter.kind == "pack":
+                    self._packs.append((memory, parameter.positions))
+                else:
+                    self._offsets = memory
+
+    def fill(self, values: Sequence[Any], lent: list[np.ndarray]) -> list[Any]:
+        """The jax arrays that carry these inputs of the graph.
+
+        Args:
+            values: One value per input of the graph.
+            lent: Takes the staging buffers that were needed.
+
+        Raises:
+            Trapped: A Python int does not fit into 64 bits.
+        """
+        for memory, position in self._arrays:
+            memory[...] = values[position]
+        for memory, positions in self._packs:
+            try:
+                memory[:] = [values[position] for position in positions]
+            except OverflowError:
+                raise Trapped("a Python int does not fit into 64 bits") from None
+        buffers = self._buffers.copy()
+        for number, position in self._large:
+            buffers[number] = enter(values[position], lent)
+        for index, (number, parameter) in enumerate(self._windows):
+            buffers[number], before = enter_window(values[parameter.positions[0]], parameter, lent)
+            self._offsets[index] = before  # type: ignore[index]
+        return buffers

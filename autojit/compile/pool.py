@@ -1,0 +1,56 @@
+"""A bounded pool of memory that is kept for the next call."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Pool(Generic[T]):
+    """Free buffers by size. When there are too many bytes, sizes that were not asked for recently are freed first.
+
+    Args:
+        limit: The bound on the bytes that are kept.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.nbytes = 0
+        self._free: OrderedDict[int, list[T]] = OrderedDict()
+        # Reentrant: the garbage collector may drop an array, and so call `give`, at any allocation inside `take`.
+        self._lock = threading.RLock()
+
+    def take(self, nbytes: int) -> T | None:
+        """A buffer of exactly `nbytes` bytes, which now belongs to the caller, or `None`."""
+        with self._lock:
+            free = self._free.get(nbytes)
+            if not free:
+                return None
+            self._free.move_to_end(nbytes)
+            self.nbytes -= nbytes
+            return free.pop()
+
+    def give(self, nbytes: int, buffer: T) -> None:
+        """Hand over a buffer that nothing can reach any more."""
+        with self._lock:
+            self._free.setdefault(nbytes, []).append(buffer)
+            self._free.move_to_end(nbytes)
+            self.nbytes += nbytes
+            self._trim(self.limit)
+
+    def clear(self) -> None:
+        """Free everything."""
+        with self._lock:
+            self._trim(0)
+
+    def _trim(self, limit: int) -> None:
+        while self.nbytes > limit and self._free:
+            nbytes, free = next(iter(self._free.items()))
+            if free:
+                free.pop()
+                self.nbytes -= nbytes
+            if not free:
+                self._free.pop(nbytes, None)

@@ -1,0 +1,111 @@
+"""Memory that XLA owns and nobody has touched yet.
+
+XLA writes a result into a donated buffer only when it allocated the buffer itself, and nothing in XLA allocates without
+writing. So a program with one custom call that does nothing serves as the allocator. The memory can be marked for
+huge pages before it is used, which makes large results 3 to 4 times faster.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+from typing import Any
+
+import jax
+import numpy as np
+
+from autojit.compile.xla import Program
+
+#: Smaller blocks share their pages with other data.
+HUGE_BYTES = 4 << 20
+
+_TARGET = "autojit_uninitialized"
+_PAGE = 4096
+_MADV_HUGEPAGE = 14
+_METADATA_EXTENSION = 1
+
+
+class _ApiVersion(ctypes.Structure):
+    _fields_ = (
+        ("struct_size", ctypes.c_size_t),
+        ("extension_start", ctypes.c_void_p),
+        ("major", ctypes.c_int),
+        ("minor", ctypes.c_int),
+    )
+
+
+class _Metadata(ctypes.Structure):
+    _fields_ = (
+        ("struct_size", ctypes.c_size_t),
+        ("api_version", _ApiVersion),
+        ("traits", ctypes.c_uint32),
+    )
+
+
+class _MetadataExtension(ctypes.Structure):
+    _fields_ = (
+        ("struct_size", ctypes.c_size_t),
+        ("type", ctypes.c_int),
+        ("next", ctypes.c_void_p),
+        ("metadata", ctypes.POINTER(_Metadata)),
+    )
+
+
+class _CallFrame(ctypes.Structure):
+    _fields_ = (
+        ("struct_size", ctypes.c_size_t),
+        ("extension_start", ctypes.POINTER(_MetadataExtension)),
+    )
+
+
+@ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_CallFrame))
+def _handler(frame: Any) -> None:
+    """XLA's foreign function interface, version 0.1: tell the version when asked, and do nothing else."""
+    extension = frame.contents.extension_start
+    if extension and extension.contents.type == _METADATA_EXTENSION:
+        version = extension.contents.metadata.contents.api_version
+        version.major, version.minor = 0, 1
+
+
+@functools.cache
+def _register() -> None:
+    jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(_handler), platform="cpu", api_version=1)
+
+
+_LOCK = threading.Lock()
+
+
+@functools.lru_cache(maxsize=256)
+def _allocator(nbytes: int) -> Program:
+    _register()
+
+    def allocate() -> list[Any]:
+        return [jax.ffi.ffi_call(_TARGET, jax.ShapeDtypeStruct((nbytes,), np.uint8))()]
+
+    return Program(allocate, [])
+
+
+def allocate(nbytes: int) -> Any:
+    """A jax array over `nbytes` bytes of fresh memory that XLA owns."""
+    with _LOCK:
+        program = _allocator(nbytes)
+    (buffer,) = program.launch([])
+    if nbytes >= HUGE_BYTES and _madvise is not None:
+        start = buffer.unsafe_buffer_pointer()
+        first = -(-start // _PAGE) * _PAGE
+        _madvise(first, (start + nbytes - first) // _PAGE * _PAGE, _MADV_HUGEPAGE)
+    return buffer
+
+
+def _find_madvise() -> Any:
+    """The C library's `madvise`, or `None` where there is none."""
+    try:
+        function = ctypes.CDLL(None).madvise
+    except (AttributeError, OSError):
+        return None
+    function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    return function
+
+
+_madvise = _find_madvise()

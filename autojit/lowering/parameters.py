@@ -1,0 +1,118 @@
+"""The parameters of a compiled cluster: how the graph's inputs are spread over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from jax import lax
+
+from autojit.ir.graph import Graph, Value
+
+#: XLA reads host memory in place only from addresses that are multiples of this.
+ALIGNMENT = 64
+
+#: Array inputs of at least this size may become windows.
+WINDOW_BYTES = 256 * 1024
+
+#: Ops of these families are fused into loops that can read a window at no cost. XLA's reductions and products would
+#: copy it first.
+_FUSING = frozenset({"elementwise", "shaping", "indexing", "creation"})
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of the compiled function.
+
+    Attributes:
+        name: The input's name, or a name for a pack.
+        shape: The shape.
+        dtype: The dtype.
+        positions: The graph's inputs that it carries.
+        kind: "array": one array. "pack": a vector with one scalar input per element. "window": the aligned memory
+            around one array, as a vector. "offsets": for each window, how many elements precede the array.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    positions: tuple[int, ...]
+    kind: Literal["array", "pack", "window", "offsets"] = "array"
+
+    @property
+    def nbytes(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+
+def parameters_of(graph: Graph) -> tuple[Parameter, ...]:
+    """How the inputs of a cluster become parameters.
+
+    Array inputs that a node reads are parameters in order. NumPy's own large arrays start 16 bytes past a page, and XLA would copy them;
+    where every op of the cluster is fused into a loop, a large input is passed as a window: the aligned memory that
+    contains it, and the number of elements before it, at run time. Scalars are packed, one vector per dtype,
+    because each separate argument costs time at every call.
+    """
+    fuses = all(node.op.family in _FUSING for node in graph.nodes)
+    used = graph.users()
+    parameters: list[Parameter] = []
+    packs: dict[np.dtype, list[int]] = {}
+    for position, value in enumerate(graph.inputs):
+        if value.name not in used:
+            continue
+        if value.spec.kind != "array":
+            packs.setdefault(value.spec.dtype, []).append(position)
+        elif fuses and value.spec.nbytes >= WINDOW_BYTES:
+            parameters.append(_window(value, position))
+        else:
+            parameters.append(Parameter(_name(value, position), value.spec.shape, value.spec.dtype, (position,)))
+    for dtype, positions in packs.items():
+        parameters.append(Parameter(f"{dtype.name}_scalars", (len(positions),), dtype, tuple(positions), "pack"))
+    windows = tuple(parameter.positions[0] for parameter in parameters if parameter.kind == "window")
+    if windows:
+        parameters.append(Parameter("offsets", (len(windows),), np.dtype(np.int32), windows, "offsets"))
+    return _distinct(parameters)
+
+
+def unpack(graph: Graph, parameters: Sequence[Parameter], arguments: Sequence[Any]) -> dict[str, Any]:
+    """The jax values of a cluster's inputs, by name, from the values of its parameters."""
+    values: dict[str, Any] = {}
+    windows = [argument for parameter, argument in zip(parameters, arguments) if parameter.kind == "window"]
+    for parameter, argument in zip(parameters, arguments, strict=True):
+        for number, position in enumerate(parameter.positions):
+            value = graph.inputs[position]
+            if parameter.kind == "array":
+                values[value.name] = argument
+            elif parameter.kind == "pack":
+                values[value.name] = lax.index_in_dim(argument, number, keepdims=False)
+            elif parameter.kind == "offsets":
+                start = lax.index_in_dim(argument, number, keepdims=False)
+                flat = lax.dynamic_slice(windows[number], (start,), (value.spec.size,))
+                values[value.name] = flat.reshape(value.spec.shape)
+    return values
+
+
+def _window(value: Value, position: int) -> Parameter:
+    itemsize = value.spec.dtype.itemsize
+    # From the aligned address below the array to the one above its end.
+    nbytes = -(-value.spec.nbytes // ALIGNMENT) * ALIGNMENT + ALIGNMENT
+    return Parameter(_name(value, position), (nbytes // itemsize,), value.spec.dtype, (position,), "window")
+
+
+def _name(value: Value, position: int) -> str:
+    return value.name if value.name.isidentifier() else f"input_{position}"
+
+
+def _distinct(parameters: Sequence[Parameter]) -> tuple[Parameter, ...]:
+    names: set[str] = set()
+    distinct = []
+    for parameter in parameters:
+        name = parameter.name
+        while name in names:
+            name += "_"
+        names.add(name)
+        distinct.append(
+            Parameter(name, parameter.shape, parameter.dtype, parameter.positions, parameter.kind)
+        )
+    return tuple(distinct)
