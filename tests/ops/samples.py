@@ -107,3 +107,40 @@ def default_cases(operands: int, rng: np.random.Generator) -> list[Case]:
     """Cases for an elementwise function of one or two operands."""
     maker: Callable[..., list[Case]] = unary if operands == 1 else binary
     return maker(rng)
+
+
+def with_nan(x: np.ndarray) -> np.ndarray:
+    """A copy of a float array with a NaN, an infinity and a negative zero among its first elements."""
+    x = np.array(x)
+    flat = x.reshape(-1)
+    flat[1], flat[4], flat[7] = np.nan, np.inf, -0.0
+    return x
+
+
+def reduction(params: tuple[str, ...], rng: np.random.Generator) -> list[Case]:
+    """Calls of a reduction: every dtype in every layout, axes, `keepdims`, `dtype`, `ddof`, NaN."""
+    axes: list[dict[str, Any]] = [{}]
+    if "axis" in params:
+        axes += [{"axis": 0}, {"axis": -1}, {"axis": (0, 1)}, {"axis": None}, {"axis": 2}, {"axis": ()}]
+    if "keepdims" in params:
+        axes += [{"keepdims": True}, {"axis": 0, "keepdims": True}]
+    cases = []
+    for dtype in DTYPES:
+        for name, x in layouts(rng, dtype):
+            cases.append(Case(f"{dtype} {name}", (x,)))
+        x = ordinary(rng, dtype, (3, 7))
+        cases += [Case(f"{dtype} {keywords}", (x,), keywords) for keywords in axes]
+        cases.append(Case(f"{dtype} (0, 5) axis 1", (ordinary(rng, dtype, (0, 5)),), {"axis": 1}))
+        if dtype.kind in "fc":
+            cases += [Case(f"{dtype} nan {keywords}", (with_nan(x),), keywords) for keywords in axes]
+            cases.append(Case(f"{dtype} all nan", (x * np.nan,), {"axis": 0} if "axis" in params else {}))
+        if "dtype" in params:
+            for wanted in (np.float32, np.float64, np.int64, np.complex128):
+                cases.append(Case(f"{dtype} dtype {wanted.__name__}", (x,), {"dtype": wanted}))
+        for name in {"ddof", "correction"} & set(params):
+            cases.append(Case(f"{dtype} {name}", (x,), {name: 1, "axis": 1}))
+            cases.append(Case(f"{dtype} {name} 9", (x,), {name: 9, "axis": 1}))
+    if "axis" in params:
+        cube = ordinary(rng, np.dtype(np.float64), (3, 4, 5))
+        cases += [Case(f"cube {axis}", (cube,), {"axis": axis}) for axis in (0, 1, 2, (0, 2), (1, 2), (0, 1))]
+    return cases

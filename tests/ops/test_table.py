@@ -17,7 +17,7 @@ from autojit.ir.op import Op
 from autojit.ir.spec import COMPILED_DTYPES, Spec, spec_of
 from autojit.ops import chapters  # noqa: F401  (fills the table)
 from autojit.ops.table import TABLE
-from ops.samples import Case, default_cases
+from ops.samples import Case, default_cases, reduction
 from ops.tolerances import check_close
 
 ROWS = [row for row in TABLE.rows.values() if row.infer is not None]
@@ -39,6 +39,8 @@ def cases_of(row: Op) -> list[Case]:
         return [Case(f"sample {n}", _flat(args), kwargs) for n, (args, kwargs) in enumerate(row.samples(rng))]
     if row.family == "elementwise" and len(row.operands) <= 2:
         return default_cases(len(row.operands), rng)
+    if row.family == "reduction" and len(row.operands) == 1:
+        return reduction(row.params, rng)
     return []
 
 

@@ -1,0 +1,107 @@
+"""What all reductions share: axes, specs from NumPy, and the row constructor."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autojit.ir.op import Op
+from autojit.ir.spec import Spec, spec_of
+from autojit.ops.families import check_dtypes, row, small_dummy
+
+#: `rule(x, axes, node) -> result`, with the reduced axes dropped. `axes` are sorted and not negative.
+Rule = Callable[[Any, tuple[int, ...], Any], Any]
+
+
+def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """The axes that an `axis` argument names, sorted and not negative; all of them for `None`."""
+    if axis is None:
+        return tuple(range(ndim))
+    axes = axis if isinstance(axis, tuple | list) else (axis,)
+    return tuple(sorted(int(one) % ndim for one in axes)) if ndim else ()
+
+
+def reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
+    """The shape after a reduction."""
+    if keepdims:
+        return tuple(1 if axis in axes else length for axis, length in enumerate(shape))
+    return tuple(length for axis, length in enumerate(shape) if axis not in axes)
+
+
+def run_dummy(call: Callable[..., Any], specs: Sequence[Spec], params: dict[str, Any]) -> Spec:
+    """The spec of a call on ones of length 0 or 1: dtype, kind and NumPy's own errors; the shape is not meant.
+
+    Raises:
+        TypeError: The call leaves the compiled dtypes, or NumPy raises it.
+    """
+    check_dtypes(specs)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)
+        try:
+            spec = spec_of(call(*(small_dummy(one) for one in specs), **params))
+        except TypeError:
+            raise
+        except Warning as warning:
+            raise TypeError(f"NumPy warns, so this is not compiled: {warning}") from None
+    check_dtypes([spec])
+    return spec
+
+
+def reduction_infer(call: Callable[..., Any], axis: Any = None) -> Callable[..., tuple[Spec, ...]]:
+    """Specs of a reduction of its first operand; `axis` is the default axis."""
+
+    def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+        if specs[0].kind == "python":
+            raise TypeError("a reduction of a Python scalar is not compiled")
+        spec = run_dummy(call, specs, params)
+        axes = normal_axes(params.get("axis", axis), specs[0].ndim)
+        return (Spec(reduced_shape(specs[0].shape, axes, bool(params.get("keepdims"))), spec.dtype, spec.kind),)
+
+    return infer
+
+
+def reduction_lower(rule: Rule, axis: Any = None) -> Callable[..., Any]:
+    """Find the axes, apply the rule, put back the axes that `keepdims` keeps."""
+
+    def lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
+        axes = normal_axes(node.keywords.get("axis", axis), xs[0].ndim)
+        result = rule(xs[0], axes, node)
+        spec = node.outputs[0].spec
+        return (result.astype(spec.dtype).reshape(spec.shape),)
+
+    return lower
+
+
+def reduction(
+    function: Callable[..., Any],
+    rule: Rule,
+    *,
+    params: tuple[str, ...] = ("axis", "keepdims"),
+    name: str | None = None,
+    axis: Any = None,
+    **more: Any,
+) -> Op:
+    """A row for a reduction of one operand.
+
+    Args:
+        function: The NumPy function.
+        rule: The lowering.
+        params: The static parameters.
+        name: The row's name; made from the function's when `None`.
+        axis: The default axis: `None` for all axes.
+        more: Other fields of the row.
+    """
+    return row(
+        name or f"np.{function.__name__}",
+        function,
+        "reduction",
+        ("a",),
+        params=params,
+        infer=reduction_infer(function, axis),
+        lower=reduction_lower(rule, axis),
+        sharding="reduction",
+        **more,
+    )

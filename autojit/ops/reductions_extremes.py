@@ -1,0 +1,117 @@
+"""Rules for minima and maxima and where they stand.
+
+XLA:CPU's library for large float reductions drops NaN from `max` and sometimes from `min`. So the extremes of floats
+are reduced together with a flag, in one variadic reduction: it is not handed to that library, keeps NaN, and still
+fuses with what makes its operand.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autojit.ops import elementwise_arithmetic as elementwise
+from autojit.ops.elementwise_arithmetic import kind
+
+#: From this length on a vector is reduced by rows, which run in parallel.
+_LONG = 4096
+
+
+def maximum(x: Any, axes: tuple[int, ...], node: Any = None) -> Any:
+    """`np.max`: NaN wins; complex numbers are ordered by the real, then the imaginary part."""
+    return _extreme(x, axes, True)
+
+
+def minimum(x: Any, axes: tuple[int, ...], node: Any = None) -> Any:
+    """`np.min`: NaN wins."""
+    return _extreme(x, axes, False)
+
+
+def _extreme(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
+    if not axes:
+        return x
+    if kind(x) == "b":
+        return jnp.any(x, axis=axes) if largest else jnp.all(x, axis=axes)
+    if kind(x) in "iu":
+        return jnp.max(x, axis=axes) if largest else jnp.min(x, axis=axes)
+    if kind(x) == "c":
+        worst = np.array(complex(-np.inf, -np.inf) if largest else complex(np.inf, np.inf), x.dtype)
+        return lax.reduce(x, worst, elementwise.maximum if largest else elementwise.minimum, axes)
+    if x.dtype == jnp.float16:
+        return _extreme(x.astype(jnp.float32), axes, largest).astype(jnp.float16)
+    last = x.ndim - 1
+    if last not in axes:
+        return _by_comparison(x, axes, largest)
+    if x.ndim == 1:
+        rows = row_count(x.shape[0])
+        if rows > 1:
+            return _extreme(_flagged(x.reshape(rows, -1), (1,), largest), (0,), largest)
+    elif len(axes) > 1 and x.shape[last] >= 16:
+        return _extreme(_flagged(x, (last,), largest), axes[:-1], largest)
+    return _flagged(x, axes, largest)
+
+
+def row_count(length: int) -> int:
+    """Into how many rows of equal length a vector is cut; 1 when it is short or the length has no fitting divisor."""
+    if length < _LONG:
+        return 1
+    return next((rows for rows in range(min(2048, length // 64), 3, -1) if length % rows == 0), 1)
+
+
+def _flagged(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
+    """Reduce the values and whether one of them is NaN, in one pass."""
+    pick = lax.max if largest else lax.min
+    worst = np.array(-np.inf if largest else np.inf, x.dtype)
+
+    def combine(p: tuple[Any, Any], q: tuple[Any, Any]) -> tuple[Any, Any]:
+        return pick(p[0], q[0]), p[1] | q[1]
+
+    value, found = lax.reduce((x, x != x), (worst, np.array(False)), combine, axes)
+    return jnp.where(found, jnp.full_like(value, jnp.nan), value)
+
+
+def _by_comparison(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
+    """Over leading axes a plain reduction with a comparison of its own vectorizes, a variadic one does not."""
+
+    def combine(p: Any, q: Any) -> Any:
+        return jnp.where((p >= q if largest else p <= q) | (p != p), p, q)
+
+    return lax.reduce(x, np.array(-np.inf if largest else np.inf, x.dtype), combine, axes)
+
+
+def position(x: Any, axis: int | None, largest: bool) -> Any:
+    """`np.argmax` or `np.argmin` as int64, the axis dropped. NaN wins, then the first of equal elements."""
+    if axis is None:
+        return _position_of_vector(x.reshape(-1), largest)
+    if x.dtype == jnp.float16:
+        x = x.astype(jnp.float32)
+    if kind(x) == "b":
+        x = x.astype(jnp.int32)
+    if axis == x.ndim - 1 and x.shape[axis] < 2**31:
+        return _first_equal(x, axis, largest)
+    return (lax.argmax if largest else lax.argmin)(x, axis, jnp.int64)
+
+
+def _first_equal(x: Any, axis: int, largest: bool) -> Any:
+    best = jnp.expand_dims(_extreme(x, (axis,), largest), axis)
+    place = lax.broadcasted_iota(jnp.int32, x.shape, axis)
+    hit = (x == best) | (x != x)
+    return jnp.min(jnp.where(hit, place, x.shape[axis]), axis=axis, initial=x.shape[axis]).astype(jnp.int64)
+
+
+def _position_of_vector(x: Any, largest: bool) -> Any:
+    """Find the row, then the place in the row: the second step reads one row only."""
+    if x.dtype == jnp.float16:
+        x = x.astype(jnp.float32)
+    if kind(x) == "b":
+        x = x.astype(jnp.int32)
+    rows = row_count(x.shape[0])
+    if rows == 1:
+        return position(x, 0, largest)
+    table = x.reshape(rows, -1)
+    row = position(_extreme(table, (1,), largest), 0, largest)
+    place = position(lax.dynamic_index_in_dim(table, row, 0, keepdims=False), 0, largest)
+    return row * table.shape[1] + place

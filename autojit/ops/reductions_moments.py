@@ -1,0 +1,156 @@
+"""Rules for sums, products, means, variances, and the forms that skip NaN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autojit.ops import exact
+from autojit.ops.elementwise_arithmetic import isnan, kind, multiply, truth
+
+
+def count_of(x: Any, axes: tuple[int, ...]) -> int:
+    """How many elements make one result."""
+    count = 1
+    for axis in axes:
+        count *= x.shape[axis]
+    return count
+
+
+def _wide(dtype: Any) -> Any:
+    """The dtype to accumulate in: NumPy adds float16 in float32."""
+    return jnp.float32 if dtype == jnp.float16 else dtype
+
+
+def sum_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
+    """The sum, in `dtype`; the elements are cast first."""
+    x = exact.cast(x, dtype)
+    if kind(x) == "b":
+        return jnp.any(x, axis=axes)
+    return jnp.sum(x.astype(_wide(dtype)), axis=axes, dtype=_wide(dtype)).astype(dtype)
+
+
+def product_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
+    """The product, in `dtype`; the elements are cast first."""
+    x = exact.cast(x, dtype)
+    if kind(x) == "b":
+        return jnp.all(x, axis=axes)
+    return jnp.prod(x.astype(_wide(dtype)), axis=axes, dtype=_wide(dtype)).astype(dtype)
+
+
+def over_count(total: Any, count: Any) -> Any:
+    """`total / count` rounded as NumPy does: in float64, then to the dtype of the total."""
+    if kind(total) == "c":
+        return lax.complex(over_count(lax.real(total), count), over_count(lax.imag(total), count))
+    quotient = exact.divide(total.astype(jnp.float64), jnp.asarray(count, jnp.float64))
+    return exact.cast(quotient, total.dtype)
+
+
+def sum_(x: Any, axes: tuple[int, ...], node: Any) -> Any:
+    return sum_of(x, axes, node.outputs[0].spec.dtype)
+
+
+def prod(x: Any, axes: tuple[int, ...], node: Any) -> Any:
+    return product_of(x, axes, node.outputs[0].spec.dtype)
+
+
+def mean(x: Any, axes: tuple[int, ...], node: Any) -> Any:
+    dtype = node.outputs[0].spec.dtype
+    return over_count(sum_of(x, axes, _wide(dtype)), count_of(x, axes))
+
+
+def var(x: Any, axes: tuple[int, ...], node: Any) -> Any:
+    """NumPy's two passes: the mean, then the sum of the squared distances."""
+    keywords = node.keywords
+    ddof = keywords.get("correction", keywords.get("ddof", 0))
+    dtype = moment_dtype(x.dtype, keywords.get("dtype"))
+    count = count_of(x, axes)
+    center = jnp.expand_dims(over_count(sum_of(x, axes, dtype), count), axes)
+    squares = squared(exact.subtract(exact.cast(x, dtype), center))
+    total = sum_of(squares, axes, squares.dtype)
+    return over_count(total, max(count - ddof, 0))
+
+
+def moment_dtype(have: Any, wanted: Any) -> np.dtype:
+    """The dtype in which a variance is computed: float64 for integers and bools."""
+    if wanted is not None:
+        return np.dtype(wanted)
+    return np.dtype(have) if np.dtype(have).kind in "fc" else np.dtype(np.float64)
+
+
+def squared(x: Any) -> Any:
+    """The squared absolute values, real."""
+    if kind(x) != "c":
+        return multiply(x, x)
+    a, b = lax.real(x), lax.imag(x)
+    return exact.add(exact.multiply(a, a), exact.multiply(b, b))
+
+
+def std(x: Any, axes: tuple[int, ...], node: Any) -> Any:
+    return square_root(var(x, axes, node))
+
+
+def square_root(x: Any) -> Any:
+    """The square root, of float16 in float32."""
+    return lax.sqrt(*exact.fence(x.astype(_wide(x.dtype)))).astype(x.dtype)
+
+
+def any_(x: Any, axes: tuple[int, ...], node: Any) -> Any:
+    return jnp.any(truth(x), axis=axes)
+
+
+def all_(x: Any, axes: tuple[int, ...], node: Any) -> Any:
+    return jnp.all(truth(x), axis=axes)
+
+
+def count_nonzero(x: Any, axes: tuple[int, ...], node: Any) -> Any:
+    return jnp.sum(truth(x), axis=axes, dtype=jnp.int64)
+
+
+def without_nan(x: Any, fill: float) -> Any:
+    """NaN replaced by `fill`."""
+    return jnp.where(isnan(x), jnp.full_like(x, fill), x) if exact.is_inexact(x) else x
+
+
+def nansum(x: Any, axes: tuple[int, ...], node: Any) -> Any:
+    return sum_(without_nan(x, 0), axes, node)
+
+
+def nanprod(x: Any, axes: tuple[int, ...], node: Any) -> Any:
+    return prod(without_nan(x, 1), axes, node)
+
+
+def _present(x: Any, axes: tuple[int, ...]) -> Any:
+    if not exact.is_inexact(x):
+        return jnp.asarray(count_of(x, axes))
+    return jnp.sum(~isnan(x), axis=axes, dtype=jnp.int64)
+
+
+def nanmean(x: Any, axes: tuple[int, ...], node: Any) -> Any:
+    if not exact.is_inexact(x):
+        return mean(x, axes, node)
+    dtype = node.outputs[0].spec.dtype
+    return over_count(sum_of(without_nan(x, 0), axes, dtype), _present(x, axes))
+
+
+def nanvar(x: Any, axes: tuple[int, ...], node: Any) -> Any:
+    if not exact.is_inexact(x):
+        return var(x, axes, node)
+    keywords = node.keywords
+    ddof = keywords.get("correction", keywords.get("ddof", 0))
+    dtype = moment_dtype(x.dtype, keywords.get("dtype"))
+    count = _present(x, axes)
+    filled = exact.cast(without_nan(x, 0), dtype)
+    center = jnp.expand_dims(over_count(sum_of(filled, axes, dtype), count), axes)
+    distance = exact.subtract(filled, center)
+    squares = squared(jnp.where(isnan(x), jnp.zeros_like(distance), distance))
+    freedom = count - ddof
+    result = over_count(sum_of(squares, axes, squares.dtype), freedom)
+    return jnp.where(freedom <= 0, jnp.full_like(result, jnp.nan), result)
+
+
+def nanstd(x: Any, axes: tuple[int, ...], node: Any) -> Any:
+    return square_root(nanvar(x, axes, node))
