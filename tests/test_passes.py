@@ -80,8 +80,10 @@ FOLD = [
     ("a = square(3.0); b = add(x, a) -> b", "b = add(x, float64(9.0)); return b"),
     ("a = square(2); b = add(x, a) -> b, a", "b = add(x, int64(4)); return b, int64(4)"),
     ("a, b = divmod(7, 2); c = add(a, b); d = add(x, c) -> d", "d = add(x, int64(4)); return d"),
-    ("a = zeros(shape=3); b = add(x, a) -> b", "b = add(x, array([0.0, 0.0, 0.0], dtype='float64')); return b"),
-    ("a = zeros(shape=65) -> a", "a = zeros(shape=65); return a"),
+    ("a = add(np.ones(2), 1); b = sum(a); c = add(x, b) -> c", "c = add(x, float64(4.0)); return c"),
+    ("a = square(np.ones(64)) -> a", "return c0"),
+    ("a = square(np.ones(65)) -> a", "a = square(c0); return a"),
+    ("a = zeros(shape=3) -> a", "a = zeros(shape=3); return a"),
     ("a = floor_divide(1, 0); b = add(x, a) -> b", "a = floor_divide(1, 0); b = add(x, a); return b"),  # warns
     ("a = sqrt(-1.0) -> a", "a = sqrt(-1.0); return a"),  # warns
     ("a = sort(np.array([2, 1])) -> a", "a = sort(array([2, 1], dtype='int64')); return a"),  # on the host

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import autojit.ops.chapters  # noqa: F401
 from autojit.errors import Reason
 from autojit.ir.build import Builder
 from autojit.ir.evaluate import evaluate
@@ -14,6 +15,8 @@ from autojit.ir.graph import Graph, Node, Value
 from autojit.ir.index import Index, Slice, Window
 from autojit.ir.spec import Spec, spec_of
 from autojit.ir.text import constants_of, node_text, print_graph, run_text, to_text
+from autojit.ops import text_helpers
+from autojit.ops.table import TABLE
 from tests.graphs import FLOAT3, OPS, arguments_of, assert_same, const, graph_of, graphs, make, outcome
 
 
@@ -138,6 +141,19 @@ def test_any_name_is_printed(name):
     assert_same(run_text(graph, [np.arange(3.0)]), (np.arange(3.0) ** 2,))
 
 
+def test_functions_that_share_a_name_are_kept_apart():
+    names = ["demo.<lambda>", "demo.<lambda>", "demo.run", "demo.run.go", "demo", "f.g", "run", "x.y", "class.def"]
+    builder = Builder()
+    total = builder.input(FLOAT3, "x")
+    for number, name in enumerate(names, 1):
+        call = lambda x, number=number: x * 10 + number
+        (total,) = builder.add(make(name, call, "host", infer=lambda specs, params: specs), [total])
+    graph = builder.graph("f", [total])
+    assert_same(run_text(graph, [np.zeros(3)]), (np.full(3, 123456789.0),))
+    assert "_ = demo._lambda_(x)" not in to_text(graph)
+    assert "demo._lambda__(v0)" in to_text(graph)
+
+
 def test_names_that_meet_are_kept_apart():
     graph = graph_of("a = square(x) -> a")
     values = tuple(Value(name, FLOAT3) for name in ("a b", "a_b", "a-b"))
@@ -177,6 +193,19 @@ def test_node_text():
 def test_scalar_kinds_are_told():
     spec = Spec((), np.dtype(float), "python")
     assert to_text(Graph("f", (Value("x", spec),), (), ())).startswith("def f(x):  # python float64[]\n")
+
+
+SAMPLED = sorted(name for name, row in TABLE.rows.items() if row.samples is not None and row.infer is not None)
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_every_row_runs_as_printed(name, rng):
+    row = TABLE[name]
+    for arguments, params in row.samples(rng):
+        builder = Builder()
+        outputs = builder.add(row, [builder.input(spec_of(argument)) for argument in arguments], params)
+        graph = builder.graph("f", outputs)
+        assert_same(run_text(graph, arguments, namespace={"aj": text_helpers}), evaluate(graph, arguments))
 
 
 @given(graphs(), st.integers(0, 3))

@@ -10,7 +10,7 @@ from autojit.errors import AutojitError, Reason
 from autojit.ir.graph import Const, Graph, Node, Value, Write
 from autojit.ir.spec import Spec
 from autojit.ir.verify import GraphError, verify
-from tests.graphs import FLOAT3, FLOAT33, OPS, const, graph_of, graphs
+from tests.graphs import FLOAT3, FLOAT33, OPS, const, graph_of, graphs, make
 
 X, A, B = (Value(name, FLOAT3) for name in "xab")
 GOOD = graph_of("a = square(x); b = add(a, 2.0) -> b; x := a")
@@ -78,6 +78,12 @@ def test_names_the_lines():
     assert "\n    in the graph: b = np.add(a, 2.0)\n" in str(caught.value)
     assert str(caught.value).endswith("in the program: /home/user/demo.py:2  b = add(a, 2.0)")
     assert caught.value.node is nodes[1]
+
+
+def test_a_node_that_does_not_print_is_named():
+    broken = make("get", lambda x: x, text=lambda inputs, params: params["index"].text(inputs))
+    with pytest.raises(GraphError, match=r"in the graph: a = get\(\.\.\.\)"):
+        verify(graph(Node(broken, (B,), (), (A,))))
 
 
 def test_looks_into_inner_graphs():

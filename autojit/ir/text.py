@@ -27,10 +27,17 @@ _RESERVED = frozenset({"np", "aj", "complex", "slice", "float", "int", "bool"})
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A printed graph: the text, and the values of the names in it that stand for large constants."""
+    """A printed graph.
+
+    Attributes:
+        text: The text.
+        constants: The values of the names in it that stand for large constants.
+        calls: The functions behind the dotted names in it that neither NumPy nor a row's own text explains.
+    """
 
     text: str
     constants: dict[str, Any]
+    calls: dict[str, Any]
 
 
 def to_text(graph: Graph) -> str:
@@ -73,11 +80,9 @@ def run_text(
             entries and, for a graph, the ops whose rows have no text are known.
     """
     names: dict[str, Any] = {"np": np, **(namespace or {})}
-    printed = print_graph(graph) if isinstance(graph, Graph) else Printed(graph, {})
-    calls = _call_namespace(graph) if isinstance(graph, Graph) else {"aj": SimpleNamespace(**_HELPERS)}
-    for root, holder in calls.items():
-        names[root] = SimpleNamespace(**(_public(names.get(root)) | vars(holder))) if root == "aj" else holder
-    names |= printed.constants | dict(constants or {})
+    printed = print_graph(graph) if isinstance(graph, Graph) else Printed(graph, {}, {})
+    helpers = SimpleNamespace(**(_public(names.get("aj")) | _HELPERS))
+    names |= _bind({"aj": helpers}, printed.calls) | printed.constants | dict(constants or {})
     tree = ast.parse(printed.text)
     function = next(statement for statement in tree.body if isinstance(statement, ast.FunctionDef))
     last = function.body[-1]
@@ -97,25 +102,17 @@ def _public(holder: Any) -> dict[str, Any]:
     return {name: value for name, value in getattr(holder, "__dict__", {}).items() if not name.startswith("_")}
 
 
-def _call_namespace(graph: Graph) -> dict[str, Any]:
-    """Bind the names of ops that NumPy does not have; rows that print themselves say what they need."""
-    roots: dict[str, Any] = {"aj": SimpleNamespace(**_HELPERS)}
-    for op in {node.op for node in graph.nodes}:
-        root, *path = _call_name(op).split(".")
-        if root == "np" or op.text is not None:
-            continue
+def _bind(roots: dict[str, Any], calls: dict[str, Any]) -> dict[str, Any]:
+    """Bind dotted names below their roots, which are made where they are missing."""
+    for name, call in calls.items():
+        root, *path = name.split(".")
         holder = roots.setdefault(root, SimpleNamespace())
         for part in path[:-1]:
             if not hasattr(holder, part):
                 setattr(holder, part, SimpleNamespace())
             holder = getattr(holder, part)
-        setattr(holder, path[-1], op.call)
+        setattr(holder, path[-1], call)
     return roots
-
-
-def _call_name(op: Op) -> str:
-    """The op's name as an expression; names without a module are found in `aj`."""
-    return op.name if "." in op.name else f"aj.{op.name}"
 
 
 def _identifier(name: str) -> str:
@@ -132,6 +129,13 @@ class _Printer:
         self._bound: dict[int, str] = {}
         self._names: dict[str, str] = {}
         self._taken: set[str] = set()
+        self._ops: dict[Op, str] = {}
+        self.calls: dict[str, Any] = {}
+        self._roots: set[str] = set()
+        for node in graph.nodes:
+            if node.op.text is None:
+                self._roots.add(self.call_name(node.op).split(".")[0])
+        self._taken |= self._roots
         for value in graph.inputs:
             self.name(value.name)
         for node in graph.nodes:
@@ -142,7 +146,11 @@ class _Printer:
         graph = self.graph
         inputs = ", ".join(self.name(value.name) for value in graph.inputs)
         specs = ", ".join(str(value.spec) for value in graph.inputs)
-        lines = [f"def {_identifier(graph.name)}({inputs}):" + (f"  # {specs}" if specs else "")]
+        # The function must not hide what its calls start from.
+        name = _identifier(graph.name)
+        while name in self._roots:
+            name += "_"
+        lines = [f"def {name}({inputs}):" + (f"  # {specs}" if specs else "")]
         for node in graph.nodes:
             lines += [f"    # {line}" for line in self.inner(node)]
             lines.append(f"    {self.assignment(node)}  # {self.comment(node)}")
@@ -150,7 +158,7 @@ class _Printer:
         returned = results[0] if len(results) == 1 else f"({', '.join(results)})" if not results else ", ".join(results)
         targets = ", ".join(self.name(write.target.name) for write in graph.writes)
         lines.append(f"    return {returned}" + (f"  # writes: {targets}" if targets else ""))
-        return Printed("\n".join(lines) + "\n", self.constants)
+        return Printed("\n".join(lines) + "\n", self.constants, self.calls)
 
     def name(self, name: str) -> str:
         """The identifier for a value's name; they differ only where the name is no free identifier."""
@@ -161,6 +169,23 @@ class _Printer:
             self._taken.add(text)
             self._names[name] = text
         return self._names[name]
+
+    def call_name(self, op: Op) -> str:
+        """The op's name as an expression; names without a module are found in `aj`."""
+        if op.name.startswith("np."):
+            return op.name
+        if op not in self._ops:
+            parts = op.name.split(".") if "." in op.name else ["aj", op.name]
+            root = parts[0] if parts[0] == "aj" else _identifier(parts[0])
+            name = ".".join([root, *map(_identifier, parts[1:])])
+            # Functions of the user's may share a name, lambdas for instance, or have the name of another's module.
+            while name in self.calls:
+                name += "_"
+            while any(f"{name}.".startswith(f"{call}.") or call.startswith(f"{name}.") for call in self.calls):
+                name = f"_{name}"
+            self._ops[op] = name
+            self.calls[name] = op.call
+        return self._ops[op]
 
     def assignment(self, node: Node) -> str:
         targets = ", ".join(self.name(value.name) for value in node.outputs)
@@ -175,7 +200,7 @@ class _Printer:
             return node.op.text(safe, node.keywords)
         arguments = _positional(node.op, operands)
         arguments += [f"{name}={self.param(value)}" for name, value in node.params]
-        return f"{_call_name(node.op)}({', '.join(arguments)})"
+        return f"{self.call_name(node.op)}({', '.join(arguments)})"
 
     def comment(self, node: Node) -> str:
         parts = [", ".join(str(value.spec) for value in node.outputs)]

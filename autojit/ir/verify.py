@@ -25,10 +25,18 @@ class GraphError(AutojitError):
         self.node = node
         lines = [f"graph `{graph.name}`: {message}"]
         if node is not None:
-            lines.append(f"    in the graph: {node_text(node)}")
+            lines.append(f"    in the graph: {_line(node)}")
             if node.source is not None:
                 lines.append(f"    in the program: {node.source}  {node.source.text}".rstrip())
         super().__init__("\n".join(lines))
+
+
+def _line(node: Node) -> str:
+    try:
+        return node_text(node)
+    except Exception:
+        # A malformed node may be too broken for its row to print.
+        return f"{', '.join(map(str, node.outputs))} = {node.op.name}(...)"
 
 
 def verify(graph: Graph) -> None:

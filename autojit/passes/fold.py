@@ -18,7 +18,7 @@ LARGEST = 64
 #: Operations that return their first operand's elements, in order, when the spec does not change.
 _SHAPE_ONLY = frozenset(
     "np.reshape np.ravel np.squeeze np.broadcast_to np.atleast_1d np.atleast_2d np.atleast_3d "
-    "np.asarray np.ascontiguousarray astype np.astype np.copy".split()
+    "np.positive np.asarray np.ascontiguousarray astype np.astype np.copy".split()
 )
 
 
@@ -51,7 +51,8 @@ def fold(graph: Graph) -> Graph:
 
 def _evaluate(node: Node) -> tuple[Operand, ...] | None:
     """The outputs as constants, or `None` when they cannot be."""
-    if node.is_host or any(value.spec.size > LARGEST for value in node.outputs):
+    # The compiler folds creations itself, and `np.empty` would freeze what happened to be in memory.
+    if node.is_host or node.op.family == "creation" or any(value.spec.size > LARGEST for value in node.outputs):
         return None
     constants = [operand.value for operand in node.inputs if isinstance(operand, Const)]
     try:

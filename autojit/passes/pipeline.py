@@ -45,18 +45,22 @@ def run_pipeline(graph: Graph, record: list[Stage] | None = None, passes: tuple[
         GraphError: The captured graph or one that a pass returned is not well formed.
     """
     stage = Stage("captured", graph, 0.0)
-    for step in (None, *passes):
-        if step is not None:
-            start = time.perf_counter()
-            graph = step(stage.graph)
-            stage = Stage(getattr(step, "__name__", str(step)), graph, time.perf_counter() - start)
-        _verify(stage)
-        if record is not None:
-            record.append(stage)
+    _finish(stage, record)
+    for step in passes:
+        start = time.perf_counter()
+        graph = step(stage.graph)
+        seconds = time.perf_counter() - start
+        unchanged = graph is stage.graph
+        stage = Stage(getattr(step, "__name__", str(step)), graph, seconds)
+        _finish(stage, record, unchanged)
     return stage.graph
 
 
-def _verify(stage: Stage) -> None:
+def _finish(stage: Stage, record: list[Stage] | None, verified: bool = False) -> None:
+    if record is not None:
+        record.append(stage)
+    if verified:
+        return
     try:
         verify(stage.graph)
     except GraphError as error:
