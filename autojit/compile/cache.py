@@ -10,8 +10,8 @@ from autojit.compile.executable import Executable
 from autojit.compile.key import cluster_key
 from autojit.ir.graph import Graph
 
-#: How many executables are kept; the mean size of one is some 100 kB.
-MAX_ENTRIES = 4096
+#: How many executables are kept.
+MAX_ENTRIES = 1024
 
 
 @dataclass(slots=True)

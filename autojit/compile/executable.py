@@ -14,6 +14,7 @@ from autojit.compile.xla import Program
 from autojit.errors import Trapped
 from autojit.ir.graph import Graph
 from autojit.lowering.cluster import Lowered, Result, lower
+from autojit.lowering.source import call_from
 
 #: Results from this size on keep XLA's memory when they become the user's.
 LARGE = 64 * 1024
@@ -35,7 +36,9 @@ class Executable:
         self.lowered: Lowered = lower(graph)
         parameters = self.lowered.parameters
         memory = [spec for spec in self.lowered.computed if spec.nbytes >= REUSED]
-        self.program = Program(
+        self.program: Program = call_from(
+            self.lowered.source,
+            Program,
             self.lowered.function,
             [(parameter.shape, parameter.dtype) for parameter in parameters],
             [(spec.shape, spec.dtype) for spec in memory],

@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from autojit.compile.transfer import aligned_empty, enter, enter_window
+from autojit.compile.transfer import aligned_empty, enter, enter_window, is_aliasable
 from autojit.compile.xla import share
 from autojit.errors import Trapped
 from autojit.lowering.parameters import Parameter
 
-#: Arrays up to this size are copied into memory that the frame keeps.
+#: Up to this size copying an array is cheaper than asking for its address.
 SMALL = 64 * 1024
+
+#: Up to this size an array that XLA cannot read in place is copied into memory that the frame keeps.
+MEDIUM = 256 * 1024
 
 
 class Frame:
@@ -25,29 +28,34 @@ class Frame:
         parameters: The parameters that the program reads.
     """
 
-    __slots__ = ("_arrays", "_buffers", "_large", "_offsets", "_packs", "_windows")
+    __slots__ = ("_buffers", "_large", "_medium", "_offsets", "_packs", "_small", "_windows")
 
     def __init__(self, parameters: Sequence[Parameter]) -> None:
         self._buffers: list[Any] = [None] * len(parameters)
-        self._arrays: list[tuple[np.ndarray, int]] = []
+        self._small: list[tuple[np.ndarray, int]] = []
         self._packs: list[tuple[np.ndarray, tuple[int, ...]]] = []
+        self._medium: list[tuple[np.ndarray, int, int]] = []
         self._large: list[tuple[int, int]] = []
         self._windows: list[tuple[int, Parameter]] = []
         self._offsets: np.ndarray | None = None
         for number, parameter in enumerate(parameters):
+            position = parameter.positions[0]
             if parameter.kind == "window":
                 self._windows.append((number, parameter))
-            elif parameter.kind == "array" and parameter.nbytes > SMALL:
-                self._large.append((number, parameter.positions[0]))
+                continue
+            if parameter.kind == "array" and parameter.nbytes > MEDIUM:
+                self._large.append((number, position))
+                continue
+            memory = aligned_empty(parameter.shape, parameter.dtype)
+            self._buffers[number] = share(memory)
+            if parameter.kind == "pack":
+                self._packs.append((memory, parameter.positions))
+            elif parameter.kind == "offsets":
+                self._offsets = memory
+            elif parameter.nbytes > SMALL:
+                self._medium.append((memory, number, position))
             else:
-                memory = aligned_empty(parameter.shape, parameter.dtype)
-                self._buffers[number] = share(memory)
-                if parameter.kind == "array":
-                    self._arrays.append((memory, parameter.positions[0]))
-                elif parameter.kind == "pack":
-                    self._packs.append((memory, parameter.positions))
-                else:
-                    self._offsets = memory
+                self._small.append((memory, position))
 
     def fill(self, values: Sequence[Any], lent: list[np.ndarray]) -> list[Any]:
         """The jax arrays that carry these inputs of the graph.
@@ -59,7 +67,7 @@ class Frame:
         Raises:
             Trapped: A Python int does not fit into 64 bits.
         """
-        for memory, position in self._arrays:
+        for memory, position in self._small:
             memory[...] = values[position]
         for memory, positions in self._packs:
             try:
@@ -67,6 +75,12 @@ class Frame:
             except OverflowError:
                 raise Trapped("a Python int does not fit into 64 bits") from None
         buffers = self._buffers.copy()
+        for memory, number, position in self._medium:
+            array = values[position]
+            if is_aliasable(array):
+                buffers[number] = share(array)
+            else:
+                memory[...] = array
         for number, position in self._large:
             buffers[number] = enter(values[position], lent)
         for index, (number, parameter) in enumerate(self._windows):

@@ -39,9 +39,7 @@ def _graph(graph: Graph) -> list[str]:
 def _node(node: Node, numbers: dict[str, int]) -> str:
     inputs = " ".join(_operand(operand, numbers) for operand in node.inputs)
     params = _static(tuple(sorted(node.params)))
-    outputs = " ".join(
-        f"{numbers.setdefault(value.name, len(numbers))} {_spec(value.spec)}" for value in node.outputs
-    )
+    outputs = " ".join(f"{numbers.setdefault(value.name, len(numbers))} {_spec(value.spec)}" for value in node.outputs)
     return f"{_op(node.op)} ({inputs}) {params} -> {outputs}"
 
 

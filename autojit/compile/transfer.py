@@ -39,6 +39,11 @@ def address(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
 
 
+def is_aliasable(array: np.ndarray) -> bool:
+    """Whether XLA can read the array where it is."""
+    return array.flags.c_contiguous and address(array) % ALIGNMENT == 0
+
+
 def enter(array: np.ndarray, lent: list[np.ndarray]) -> Any:
     """A jax array with the values of `array`, valid until the buffers in `lent` are given back.
 
@@ -46,7 +51,7 @@ def enter(array: np.ndarray, lent: list[np.ndarray]) -> Any:
         array: Any array; the caller must not write to it before the execution is complete.
         lent: Takes the staging buffer, if one was needed.
     """
-    if array.flags.c_contiguous and address(array) % ALIGNMENT == 0:
+    if is_aliasable(array):
         return share(array)
     staged = _stage(array.nbytes, lent).view(array.dtype).reshape(array.shape)
     np.copyto(staged, array)

@@ -19,7 +19,8 @@ import jax
 import numpy as np
 from jax._src import config, source_info_util
 from jax._src.core import ShapedArray
-from jaxlib import _jax, xla_client
+from jax._src.interpreters import mlir
+from jaxlib import _hlo, _jax, xla_client
 
 # The innermost frame outside of jax and of these directories is the user's line.
 source_info_util.register_exclusion(str(Path(__file__).parents[1]) + "/")
@@ -105,6 +106,20 @@ class Program:
         """Run the program on jax arrays and wait for it. Returns jax arrays."""
         return self._loaded.execute_sharded(buffers).consume_with_handlers(self._handlers)
 
+    def stablehlo(self) -> str:
+        """The program before XLA, as text with the user's lines."""
+        return self.lowered.as_text(dialect="stablehlo", debug_info=True)
+
+    def stablehlo_bytecode(self) -> bytes:
+        """The program before XLA, as MLIR bytecode."""
+        return mlir.module_to_bytecode(self.lowered.compiler_ir("stablehlo"))
+
+    def hlo_module(self, optimized: bool) -> Any:
+        """XLA's module, before or after its optimizations."""
+        if optimized:
+            return self._loaded.hlo_modules()[0]
+        return self.lowered.compiler_ir("hlo").as_hlo_module()
+
     @property
     def nbytes(self) -> int:
         """The size of the machine code, or 0 if XLA does not tell."""
@@ -118,10 +133,9 @@ def _with_memory(function: Callable[..., Sequence[Any]], count: int) -> Callable
     def wrapper(*arguments: Any) -> Sequence[Any]:
         return function(*arguments[:-count])
 
-    more = [inspect.Parameter(f"memory_{number}", inspect.Parameter.POSITIONAL_ONLY) for number in range(count)]
-    signature = inspect.signature(function)
-    wrapper.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[*signature.parameters.values(), *more]
+    names = [*inspect.signature(function).parameters, *(f"memory_{number}" for number in range(count))]
+    wrapper.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
     )
     return wrapper
 
@@ -134,6 +148,18 @@ def _sharding() -> Any:
 @functools.lru_cache(maxsize=1024)
 def _aval(shape: tuple[int, ...], dtype: np.dtype) -> Any:
     return ShapedArray(shape, dtype)
+
+
+def hlo_text(module: Any, metadata: bool) -> str:
+    """The text of an HLO module."""
+    options = _hlo.HloPrintOptions()
+    options.print_metadata = metadata
+    return module.to_string(options)
+
+
+def hlo_dot(module: Any) -> str:
+    """An HLO module as a graph in the DOT language."""
+    return _hlo.hlo_module_to_dot_graph(module)
 
 
 def share(array: np.ndarray) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import jax.numpy as jnp
 import numpy as np
 
-from autojit.errors import AutojitError
+from autojit.errors import AutojitError, SourceLine
 from autojit.ir.graph import Const, Graph, Node, Operand, Value
 from autojit.ir.spec import Spec
 from autojit.lowering.parameters import Parameter, parameters_of, unpack
@@ -50,6 +50,7 @@ class Lowered:
         parameters: The parameters in order.
         results: One entry per result of the graph.
         computed: The specs of the computed results.
+        source: The line of the first node, for what belongs to no node.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Lowered:
     parameters: tuple[Parameter, ...]
     results: tuple[Result, ...]
     computed: tuple[Spec, ...]
+    source: SourceLine | None
 
 
 def lower(graph: Graph) -> Lowered:
@@ -91,7 +93,8 @@ def lower(graph: Graph) -> Lowered:
     function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_ONLY) for p in parameters]
     )
-    return Lowered(graph.name, graph, function, parameters, results, tuple(value.spec for value in wanted))
+    computed = tuple(value.spec for value in wanted)
+    return Lowered(graph.name, graph, function, parameters, results, computed, source)
 
 
 def _results(graph: Graph) -> tuple[tuple[Result, ...], list[Value]]:

@@ -112,7 +112,5 @@ def _distinct(parameters: Sequence[Parameter]) -> tuple[Parameter, ...]:
         while name in names:
             name += "_"
         names.add(name)
-        distinct.append(
-            Parameter(name, parameter.shape, parameter.dtype, parameter.positions, parameter.kind)
-        )
+        distinct.append(Parameter(name, parameter.shape, parameter.dtype, parameter.positions, parameter.kind))
     return tuple(distinct)
