@@ -70,7 +70,13 @@ def _dot_samples(rng: Any) -> list[Any]:
 
 def _dot_more(rng: Any) -> list[Any]:
     x = rng.random((2, 3, 4))
-    return [*_dot_samples(rng), ((x, 2.5), {}), ((np.float32(2), x[0]), {}), ((x, rng.random((2, 4, 5))), {}), ((2.0, 3.0), {})]
+    return [
+        *_dot_samples(rng),
+        ((x, 2.5), {}),
+        ((np.float32(2), x[0]), {}),
+        ((x, rng.random((2, 4, 5))), {}),
+        ((2.0, 3.0), {}),
+    ]
 
 
 def _matmul_samples(rng: Any) -> list[Any]:
@@ -110,7 +116,11 @@ PRODUCTS = (
         lambda a, b: jnp.outer(a, b),
         ("a", "b"),
         sums=False,
-        samples=lambda rng: [*_pairs(rng), ((2.5, rng.random(3)), {}), ((rng.random((2, 2)) > 0.5, np.array([True])), {})],
+        samples=lambda rng: [
+            *_pairs(rng),
+            ((2.5, rng.random(3)), {}),
+            ((rng.random((2, 2)) > 0.5, np.array([True])), {}),
+        ],
     ),
     _product(
         np.tensordot,
@@ -174,8 +184,10 @@ EINSUM = Op(
     infer=by_shape(_einsum, _einsum_rule, _einsum_dtype),
     lower=lower_product(_einsum_rule),
     numpy=(np.einsum,),
-    text=lambda inputs, params: f"np.einsum({', '.join([repr(params['subscripts']), *inputs])}"
-    + (f", optimize={printed(params['optimize'])})" if "optimize" in params else ")"),
+    text=lambda inputs, params: (
+        f"np.einsum({', '.join([repr(params['subscripts']), *inputs])}"
+        + (f", optimize={printed(params['optimize'])})" if "optimize" in params else ")")
+    ),
     samples=lambda rng: [
         ((rng.random((2, 3)), rng.random((3, 4))), {"subscripts": "ij,jk->ik"}),
         ((rng.random((3, 3)),), {"subscripts": "ii"}),

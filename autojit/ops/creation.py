@@ -9,9 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autojit.errors import CannotCapture
 from autojit.ir.graph import Const
-from autojit.ir.index import Index, Slice
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
 from autojit.ops import exact
@@ -23,8 +21,6 @@ Trap = Callable[[Any], None]
 
 #: Arrays of constants of at most this many elements stand in the program as NumPy computed them.
 LITERAL_SIZE = 65536
-#: Beyond this, tables of indices are left to NumPy.
-TABLE_SIZE = 1 << 20
 
 
 def _shape(shape: Any) -> tuple[int, ...]:
@@ -47,10 +43,17 @@ def _filled(function: Any, value: int, note: str = "") -> Op:
         infer=_filled_infer,
         lower=lambda node, xs, trap: (jnp.full(node.outputs[0].spec.shape, value, node.outputs[0].spec.dtype),),
         numpy=(function,),
-        samples=lambda rng: [] if function is np.empty else [
-            ((), {"shape": (2, 3)}), ((), {"shape": 4, "dtype": np.int8}), ((), {"shape": (), "dtype": np.dtype("c8")}),
-            ((), {"shape": (0, 2), "dtype": bool}), ((), {"shape": (3,), "dtype": "float32"}),
-        ],  # fmt: skip
+        samples=lambda rng: (
+            []
+            if function is np.empty
+            else [
+                ((), {"shape": (2, 3)}),
+                ((), {"shape": 4, "dtype": np.int8}),
+                ((), {"shape": (), "dtype": np.dtype("c8")}),
+                ((), {"shape": (0, 2), "dtype": bool}),
+                ((), {"shape": (3,), "dtype": "float32"}),
+            ]
+        ),
         note=note,
     )
 
@@ -72,9 +75,15 @@ def _like(function: Any, value: int, operand: str) -> Op:
         infer=_like_infer,
         lower=lambda node, xs, trap: (jnp.full(node.outputs[0].spec.shape, value, node.outputs[0].spec.dtype),),
         numpy=(function,),
-        samples=lambda rng: [] if function is np.empty_like else [
-            ((rng.random((2, 3)),), {}), ((rng.random(3),), {"dtype": np.int32, "shape": (2,)}), ((2.5,), {}),
-        ],  # fmt: skip
+        samples=lambda rng: (
+            []
+            if function is np.empty_like
+            else [
+                ((rng.random((2, 3)),), {}),
+                ((rng.random(3),), {"dtype": np.int32, "shape": (2,)}),
+                ((2.5,), {}),
+            ]
+        ),
     )
 
 
@@ -97,15 +106,40 @@ def _full(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
 
 
 FULL = (
-    Op("np.full", lambda fill_value, shape, dtype=None: np.full(shape, fill_value, dtype), "creation", ("fill_value",),
-       ("shape", "dtype"), _full_infer, _full, (np.full,), traps=True, text=keyword_text("np.full", ("fill_value",)),
-       samples=lambda rng: [((2.5,), {"shape": (2, 2)}), ((7,), {"shape": 3, "dtype": np.int8}),
-                            ((rng.random(3),), {"shape": (2, 3), "dtype": np.float32})]),
-    Op("np.full_like", np.full_like, "creation", ("a", "fill_value"), ("dtype", "shape"), _full_infer, _full,
-       (np.full_like,), traps=True,
-       samples=lambda rng: [((rng.random((2, 3)), 1), {}), ((np.arange(3), 2.5), {}),
-                            ((np.arange(3), 2.5), {"dtype": float})]),
-)  # fmt: skip
+    Op(
+        "np.full",
+        lambda fill_value, shape, dtype=None: np.full(shape, fill_value, dtype),
+        "creation",
+        ("fill_value",),
+        ("shape", "dtype"),
+        _full_infer,
+        _full,
+        (np.full,),
+        traps=True,
+        text=keyword_text("np.full", ("fill_value",)),
+        samples=lambda rng: [
+            ((2.5,), {"shape": (2, 2)}),
+            ((7,), {"shape": 3, "dtype": np.int8}),
+            ((rng.random(3),), {"shape": (2, 3), "dtype": np.float32}),
+        ],
+    ),
+    Op(
+        "np.full_like",
+        np.full_like,
+        "creation",
+        ("a", "fill_value"),
+        ("dtype", "shape"),
+        _full_infer,
+        _full,
+        (np.full_like,),
+        traps=True,
+        samples=lambda rng: [
+            ((rng.random((2, 3)), 1), {}),
+            ((np.arange(3), 2.5), {}),
+            ((np.arange(3), 2.5), {"dtype": float}),
+        ],
+    ),
+)
 
 
 # ---- diagonals
@@ -137,11 +171,15 @@ def _eye(function: Any, rule: Callable[..., Any], params: tuple[str, ...], cases
 
 
 DIAGONALS = (
-    _eye(np.eye, lambda d, k: d == k, ("N", "M", "k", "dtype"),
-         [{"N": 3}, {"N": 3, "M": 4, "k": -1}, {"N": 2, "dtype": np.int8}, {"N": 2, "k": 5}]),
+    _eye(
+        np.eye,
+        lambda d, k: d == k,
+        ("N", "M", "k", "dtype"),
+        [{"N": 3}, {"N": 3, "M": 4, "k": -1}, {"N": 2, "dtype": np.int8}, {"N": 2, "k": 5}],
+    ),
     _eye(np.identity, lambda d, k: d == k, ("n", "dtype"), [{"n": 3}, {"n": 0, "dtype": bool}]),
     _eye(np.tri, lambda d, k: d <= k, ("N", "M", "k", "dtype"), [{"N": 3}, {"N": 3, "M": 5, "k": 1, "dtype": int}]),
-)  # fmt: skip
+)
 
 
 # ---- sequences
@@ -188,7 +226,9 @@ def _arange_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     params = dict(node.keywords)
     # NumPy takes the step from its first two elements.
     start, stop = params["start_or_stop"], params.get("stop")
-    first, second = _arange(0 if stop is None else start, (start if stop is None else stop), params.get("step"), spec.dtype)[:2]
+    first, second = _arange(
+        0 if stop is None else start, (start if stop is None else stop), params.get("step"), spec.dtype
+    )[:2]
     count = lax.iota(jnp.int64, spec.size).astype(spec.dtype)
     return (count * (second - first) + first,)
 
@@ -202,16 +242,28 @@ ARANGE = Op(
     infer=_arange_infer,
     lower=_arange_lower,
     numpy=(np.arange,),
-    text=lambda inputs, params: "np.arange(" + ", ".join(
-        printed(value) if name != "dtype" and (name != "step" or params.get("stop") is not None) else f"{name}={printed(value)}"
-        for name, value in params.items() if value is not None) + ")",
+    text=lambda inputs, params: (
+        "np.arange("
+        + ", ".join(
+            printed(value)
+            if name != "dtype" and (name != "step" or params.get("stop") is not None)
+            else f"{name}={printed(value)}"
+            for name, value in params.items()
+            if value is not None
+        )
+        + ")"
+    ),
     samples=lambda rng: [
-        ((), {"start_or_stop": 5}), ((), {"start_or_stop": 0.1, "stop": 3.7, "step": 0.3}), ((), {"start_or_stop": 0}),
-        ((), {"start_or_stop": 9, "stop": 2, "step": -2}), ((), {"start_or_stop": 4, "dtype": np.float32}),
-        ((), {"start_or_stop": 100_000}), ((), {"start_or_stop": 5, "stop": 200_000, "step": 2, "dtype": np.float64}),
+        ((), {"start_or_stop": 5}),
+        ((), {"start_or_stop": 0.1, "stop": 3.7, "step": 0.3}),
+        ((), {"start_or_stop": 0}),
+        ((), {"start_or_stop": 9, "stop": 2, "step": -2}),
+        ((), {"start_or_stop": 4, "dtype": np.float32}),
+        ((), {"start_or_stop": 100_000}),
+        ((), {"start_or_stop": 5, "stop": 200_000, "step": 2, "dtype": np.float64}),
     ],
     note="the bounds are static",
-)  # fmt: skip
+)
 
 
 def _linspace_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
@@ -273,133 +325,19 @@ LINSPACE = Op(
     numpy=(np.linspace,),
     traps=True,
     samples=lambda rng: [
-        ((0.1, 3.3), {}), ((0, 5), {"num": 7}), ((1.5, -2.0), {"num": 9, "endpoint": False}), ((0.3, 7), {"num": 1}),
-        ((1, 9), {"num": 5, "dtype": int}), ((np.array([1.0, 2]), 5), {"num": 4, "axis": 1}), ((2.0, 2.0), {"num": 3}),
-        ((np.float32(0.1), 3), {"num": 5}), ((0, 1), {"num": 0}), ((0.1, 0.9), {"num": 1001}),
-    ],
-)  # fmt: skip
-
-
-# ---- grids
-
-
-def _key(slices: Any) -> Any:
-    """The index of `np.mgrid[...]` from its hashable form."""
-    if isinstance(slices, Index):
-        return slices.fill(()) if len(slices.entries) > 1 else slices.fill(())[0]
-    if isinstance(slices, Slice):
-        return slice(slices.start, slices.stop, slices.step)
-    if isinstance(slices, tuple):
-        is_bounds = len(slices) == 3 and not any(isinstance(part, tuple | Slice | slice) for part in slices)
-        return slice(*slices) if is_bounds else tuple(map(_key, slices))
-    return slices
-
-
-def _grid(name: str, grid: Any) -> Op:
-    def call(slices: Any) -> Any:
-        return grid[_key(slices)]
-
-    def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
-        found = compiled(specs_of(call(**params)))
-        if max(spec.size for spec in found) > TABLE_SIZE:
-            raise CannotCapture("budget", f"a grid of more than {TABLE_SIZE} elements in a program")
-        return found
-
-    def lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
-        result = call(**node.keywords)
-        return tuple(map(jnp.asarray, result if isinstance(result, tuple) else (result,)))
-
-    def text(inputs: list[str], params: dict[str, Any]) -> str:
-        key = _key(params["slices"])
-        parts = key if isinstance(key, tuple) else (key,)
-        inner = ", ".join(f"slice({part.start!r}, {part.stop!r}, {part.step!r})" for part in parts)
-        return f"{name}[{inner}]"
-
-    return Op(
-        name=name,
-        call=call,
-        family="creation",
-        operands=(),
-        params=("slices",),
-        infer=infer,
-        lower=lower,
-        text=text,
-        samples=lambda rng: [
-            ((), {"slices": ((0, 3, None), (1, 5, 2))}),
-            ((), {"slices": (Slice(-1, 1, 5j), Slice(0, 2, None))}),  # type: ignore[arg-type]
-            ((), {"slices": Index((Slice(0, 4, None),))}),
-        ],
-    )
-
-
-def _tables(function: Any, params: tuple[str, ...], cases: list[dict[str, Any]]) -> Op:
-    """A function of static arguments whose result stands in the program as it is."""
-
-    def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
-        found = compiled(specs_of(function(**params)))
-        if sum(spec.size for spec in found) > TABLE_SIZE:
-            raise CannotCapture("budget", f"a table of more than {TABLE_SIZE} indices in a program")
-        return found
-
-    def lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
-        result = function(**node.keywords)
-        return tuple(map(jnp.asarray, result if isinstance(result, tuple) else (result,)))
-
-    return Op(
-        name=public_name(function),
-        call=function,
-        family="creation",
-        operands=(),
-        params=params,
-        infer=infer,
-        lower=lower,
-        numpy=(function,),
-        samples=lambda rng: [((), case) for case in cases],
-    )
-
-
-def _meshgrid_shape(specs: Sequence[Spec], params: dict[str, Any]) -> list[tuple[int, ...]]:
-    sizes = [spec.size for spec in specs]
-    order = list(range(len(sizes)))
-    if params.get("indexing", "xy") == "xy" and len(sizes) > 1:
-        order[:2] = [1, 0]
-    shapes = []
-    for number in range(len(sizes)):
-        whole = [sizes[place] for place in order]
-        shapes.append(tuple(n if order[a] == number or not params.get("sparse") else 1 for a, n in enumerate(whole)))
-    return shapes
-
-
-def _meshgrid_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
-    if len(specs) < 2:
-        raise CannotCapture("keyword", "`np.meshgrid` of one array")
-    np.meshgrid(*(np.zeros(1) for _ in specs), **params)
-    return tuple(Spec(shape, spec.dtype) for shape, spec in zip(_meshgrid_shape(specs, params), specs, strict=True))
-
-
-def _meshgrid(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
-    results = []
-    for number, (x, value) in enumerate(zip(xs, node.outputs, strict=True)):
-        axis = 1 - number if node.keywords.get("indexing", "xy") == "xy" and number < 2 else number
-        results.append(lax.broadcast_in_dim(x.reshape(-1), value.spec.shape, (axis,)))
-    return tuple(results)
-
-
-MESHGRID = Op(
-    name="np.meshgrid",
-    call=np.meshgrid,
-    family="creation",
-    operands=("*xi",),
-    params=("copy", "sparse", "indexing"),
-    infer=_meshgrid_infer,
-    lower=_meshgrid,
-    numpy=(np.meshgrid,),
-    samples=lambda rng: [
-        ((rng.random(3), np.arange(4)), {}),
-        ((rng.random(3), np.arange(4), rng.random(2)), {"indexing": "ij"}),
-        ((rng.random(3), np.arange(4), rng.random(2)), {"sparse": True}),
+        ((0.1, 3.3), {}),
+        ((0, 5), {"num": 7}),
+        ((1.5, -2.0), {"num": 9, "endpoint": False}),
+        ((0.3, 7), {"num": 1}),
+        ((1, 9), {"num": 5, "dtype": int}),
+        ((np.array([1.0, 2]), 5), {"num": 4, "axis": 1}),
+        ((2.0, 2.0), {"num": 3}),
+        ((np.float32(0.1), 3), {"num": 5}),
+        ((0, 1), {"num": 0}),
+        ((0.1, 0.9), {"num": 1001}),
     ],
 )
+
 
 ROWS = (
     _filled(np.zeros, 0),
@@ -412,11 +350,4 @@ ROWS = (
     *DIAGONALS,
     ARANGE,
     LINSPACE,
-    _grid("np.mgrid", np.mgrid),
-    _grid("np.ogrid", np.ogrid),
-    _tables(np.indices, ("dimensions", "dtype", "sparse"), [{"dimensions": (2, 3)}, {"dimensions": (2, 3), "dtype": np.int8}]),
-    _tables(np.tril_indices, ("n", "k", "m"), [{"n": 4}, {"n": 3, "k": -1, "m": 5}]),
-    _tables(np.triu_indices, ("n", "k", "m"), [{"n": 4}, {"n": 3, "k": 1, "m": 5}]),
-    _tables(np.diag_indices, ("n", "ndim"), [{"n": 4}, {"n": 3, "ndim": 3}]),
-    MESHGRID,
-)  # fmt: skip
+)

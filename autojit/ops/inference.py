@@ -114,9 +114,7 @@ def lower_as_is(rule: Callable[..., Any]) -> Lower:
     def lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
         results = rule(*xs, **node.keywords)
         results = results if isinstance(results, tuple | list) else (results,)
-        return tuple(
-            exact.cast(result, value.spec.dtype) for result, value in zip(results, node.outputs, strict=True)
-        )
+        return tuple(exact.cast(result, value.spec.dtype) for result, value in zip(results, node.outputs, strict=True))
 
     return lower
 

@@ -143,7 +143,9 @@ def _set_diagonal(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     rest = [n for axis, n in enumerate(base.shape) if axis not in (axis1, axis2)]
     if 0 in base.shape or not value.shape[-1]:
         return (base,)
-    spread = jnp.moveaxis(lax.pad(value, jnp.zeros((), value.dtype), pads).reshape(*rest, length, 1), (-2, -1), (axis1, axis2))
+    spread = jnp.moveaxis(
+        lax.pad(value, jnp.zeros((), value.dtype), pads).reshape(*rest, length, 1), (-2, -1), (axis1, axis2)
+    )
     return (jnp.where(columns - rows == offset, spread, base),)
 
 
@@ -246,4 +248,3 @@ PACK = Op(
 
 ROWS = (*VIEWS, _set_part("real", lambda x, v: lax.complex(v, lax.imag(x))),
         _set_part("imag", lambda x, v: lax.complex(lax.real(x), v)), SET_DIAGONAL, COPY, *JOINS, PACK)  # fmt: skip
-

@@ -5,13 +5,13 @@ import pytest
 from op_checks import Trap, check, check_all, check_samples, lowered, raised
 
 from autojit.ir.spec import spec_of
-from autojit.ops import creation
+from autojit.ops import creation, grids
 
 ROW = {row.name: row for row in creation.ROWS}
 
 
 def test_samples(rng):
-    check_samples(*creation.ROWS, rng=rng)
+    check_samples(*creation.ROWS, *grids.ROWS, rng=rng)
 
 
 def test_large_arange():

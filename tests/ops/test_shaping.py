@@ -1,9 +1,53 @@
 """Rows that move elements against NumPy."""
 
-from op_checks import check_samples
+import numpy as np
+import pytest
+from op_checks import Trap, check_samples, lowered, raised
 
-from autojit.ops import shaping
+from autojit.ir.spec import spec_of
+from autojit.ops import copying, shaping
+
+ROW = {row.name: row for row in (*shaping.ROWS, *copying.ROWS)}
 
 
 def test_samples(rng):
     check_samples(*shaping.ROWS, rng=rng)
+
+
+@pytest.mark.parametrize("row", copying.ROWS, ids=str)
+def test_samples_of_copies(row, rng):
+    check_samples(row, rng=rng)
+
+
+def test_static_errors_are_numpys():
+    x = np.ones((2, 3))
+    for name, operands, params, wanted in [
+        ("np.reshape", [x], {"shape": (4,)}, ValueError),
+        ("np.broadcast_to", [x], {"shape": (2, 4)}, ValueError),
+        ("np.concatenate", [x, x.T], {}, ValueError),
+        ("np.concatenate", [x, x[0]], {}, ValueError),
+        ("np.stack", [x, x.T], {}, ValueError),
+        ("np.transpose", [x], {"axes": (0, 0)}, ValueError),
+        ("np.diag", [np.ones((1, 1, 1))], {}, ValueError),
+        ("np.take", [x, 1], {"axis": 2}, np.exceptions.AxisError),
+        ("np.take", [x, np.ones(1)], {}, TypeError),
+        ("np.pad", [x], {"pad_width": -1}, ValueError),
+        ("set_real", [x, x.T], {}, ValueError),
+        ("set_imag", [x, 1], {}, TypeError),
+    ]:
+        row = ROW[name]
+        assert raised(row.call, *operands, **params) is wanted, name
+        assert raised(row.infer, [spec_of(operand) for operand in operands], params) is wanted, name
+
+
+def test_indices_out_of_bounds_trap():
+    x, far = np.ones((2, 3)), np.array([7])
+    for name, operands, params in [
+        ("np.take", (x, far), {}),
+        ("np.take", (x, -far), {"axis": 0}),
+        ("np.take_along_axis", (x, far[None]), {"axis": 0}),
+        ("np.choose", (np.array([0, -1]), 1.0, 2.0), {}),
+    ]:
+        assert raised(ROW[name].call, *operands, **params) in (IndexError, ValueError)
+        with pytest.raises(Trap):
+            lowered(ROW[name], *operands, **params)
