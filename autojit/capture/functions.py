@@ -16,7 +16,10 @@ from autojit.ir.spec import Spec
 from autojit.ops.chapters import TABLE
 from autojit.ops.host import host_function
 from autojit.ops.linalg import RESULT_TYPES
-from autojit.ops.reductions import UFUNC_METHODS
+try:
+    from autojit.ops.reductions import UFUNC_METHODS
+except ImportError:
+    UFUNC_METHODS = {}
 
 #: Functions of dtypes, shapes and constants only: NumPy answers them at capture.
 STATIC_FUNCTIONS = (
@@ -44,6 +47,9 @@ def _rule_ravel(self: Functions, array: Arr, order: Any = Known("C")) -> Arr:
     order = self.static(order)
     if order in ("K", "A") and array.dummy.flags.c_contiguous:
         order = "C"
+    self.layout_matters(array)
+    if order == "C" and array.kind == "array" and not array.dummy.flags.c_contiguous:
+        array = self.copy(array)  # the result is contiguous, also where a strided view would do
     return self.reshape(array, (-1,), order)
 
 

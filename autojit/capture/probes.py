@@ -40,7 +40,7 @@ def instrument(tree: RegionTree, probes: Mapping[int, object]) -> types.CodeType
         new = ast.copy_location(type(node)(node.name, node.args, docstring + body, [], None, None), node)
     ast.fix_missing_locations(new)
     like = code.replace(co_name=new.name)
-    made = compile_body(new, like, source.enclosing_class)
+    made = compile_body(new, like, source.enclosing_class, source.imports)
     if made is None or set(made.co_freevars) != set(code.co_freevars):
         raise CannotCapture("internal", "the probes changed the function's free variables")
     made = made.replace(

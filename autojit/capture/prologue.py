@@ -13,11 +13,15 @@ _LITERALS = (int, bool, str, bytes, type(None))
 
 @dataclass(slots=True)
 class Line:
-    """One line: a check (`name` is empty; `why` says what a failure means) or a binding."""
+    """One line: a check (`name` is empty; `why` says what it asks) or a binding.
+
+    A `soft` check that fails sends this call to NumPy; no other plan would do better.
+    """
 
     name: str
     text: str
     why: str = ""
+    soft: bool = False
 
 
 @dataclass(slots=True)
@@ -64,18 +68,18 @@ class Prologue:
             self.lines.append(Line(name, text))
         return name
 
-    def check(self, text: str, why: str) -> None:
+    def check(self, text: str, why: str, soft: bool = False) -> None:
         """Require a condition; when it fails the plan does not apply."""
         if text not in self._checked:
             self._checked.add(text)
-            self.lines.append(Line("", text, why))
+            self.lines.append(Line("", text, why, soft))
 
-    def render(self, indent: str = "    ", miss: str = "return None") -> list[str]:
-        """The lines as source text."""
+    def render(self, indent: str = "    ") -> list[str]:
+        """The lines as source text. A failed check returns `None`, a failed soft one `NATIVE`."""
         out = []
         for line in self.lines:
             if line.name:
                 out.append(f"{indent}{line.name} = {line.text}")
             else:
-                out.append(f"{indent}if not ({line.text}): {miss}  # {line.why}")
+                out.append(f"{indent}if not ({line.text}): return {'NATIVE' if line.soft else 'None'}  # {line.why}")
         return out

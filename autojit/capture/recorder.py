@@ -124,6 +124,11 @@ class Recorder:
             f" and {name}.shape == {value.shape!r}",
             f"`{what}` is an array of dtype {dtype} and shape {value.shape}",
         )
+        if isinstance(value, np.ndarray) and value.ndim > 1:
+            if value.flags.c_contiguous:
+                check(f"{name}.flags.c_contiguous", f"`{what}` is in C order")
+            else:
+                check(f"{name}.strides == {value.strides!r}", f"`{what}` has the strides {value.strides}")
         graph_input = self._input(spec, name, value if isinstance(value, np.ndarray) else None)
         storage = Storage(graph_input, spec, graph_input, name)
         self.arrays.append(storage)
@@ -376,6 +381,8 @@ class Recorder:
         """
         storage = array.storage
         if array.readonly or array.kind != "array":
+            if storage.path is not None:
+                self.prologue.check(f"not {storage.path}.flags.writeable", "the array that is written is read-only")
             raise CannotCapture("read-only", "the array is read-only")
         bases = [storage.value]
         for step in array.steps[:-1]:
@@ -392,19 +399,13 @@ class Recorder:
 
     def layout_matters(self, array: Arr) -> None:
         """The result depends on the strides of the caller's array: make them part of the key."""
-        path = array.storage.path
-        base = array.dummy
-        if path is None:
-            return
-        root = self._memo_strides(array.storage)
-        if root is not None and base is not None:
-            self.prologue.check(f"{path}.strides == {root!r}", "the array has the same memory layout")
+        root = next((value for value in self._memo.values() if _is_root(value, array.storage)), None)
+        if root is not None:
+            self.prologue.check(f"{array.storage.path}.strides == {root.dummy.strides!r}", "the strides are the same")
 
-    def _memo_strides(self, storage: Storage) -> tuple[int, ...] | None:
-        for value in self._memo.values():
-            if isinstance(value, Arr) and value.storage is storage and not value.steps:
-                return value.dummy.strides
-        return None
+
+def _is_root(value: Any, storage: Storage) -> bool:
+    return isinstance(value, Arr) and value.storage is storage and not value.steps
 
 
 def _protect(argument: Any) -> Any:

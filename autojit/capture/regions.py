@@ -201,12 +201,15 @@ class RegionTree:
                 return value
             name = f"{TEMPORARY}_{self._hoisted}"
             self._hoisted += 1
-            hoisted.append(ast.copy_location(ast.Assign([_at(ast.Name(name, ast.Store()), value)], value), value))
+            assign = ast.copy_location(ast.Assign([_at(ast.Name(name, ast.Store()), value)], value), value)
+            assign.autojit_origin = statement  # type: ignore[attr-defined]
+            hoisted.append(assign)
             return _at(ast.Name(name, ast.Load()), value)
 
         arguments = [take(value) for value in call.args]
         keywords = [_at(ast.keyword(k.arg, take(k.value)), k.value) for k in call.keywords]
         rest = copy.copy(statement)
+        rest.autojit_origin = statement  # type: ignore[attr-defined]
         rest.value = ast.copy_location(ast.Call(call.func, arguments, keywords), call)  # type: ignore[attr-defined]
         return hoisted, rest
 

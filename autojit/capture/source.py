@@ -24,11 +24,13 @@ class FunctionSource:
         function: The user's function.
         node: Its definition, without decorators, defaults and annotations; line numbers are the file's.
         enclosing_class: The name of the class the definition stands in, for private names; or "".
+        imports: The names that the module imports at its top: CPython compiles calls on them differently.
     """
 
     function: types.FunctionType
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     enclosing_class: str
+    imports: tuple[str, ...]
 
     @property
     def file(self) -> str:
@@ -56,11 +58,12 @@ def load(function: types.FunctionType) -> FunctionSource:
     """
     code = function.__code__
     module = _module(code.co_filename, function.__globals__)
+    imports = tuple(sorted(set(_imports(module))))
     for node, enclosing_class in _candidates(module, code):
         bare = _bare(node)
-        found = compile_body(bare, code, enclosing_class)
+        found = compile_body(bare, code, enclosing_class, imports)
         if found is not None and same_code(found, code):
-            return FunctionSource(function, bare, enclosing_class)
+            return FunctionSource(function, bare, enclosing_class, imports)
     raise CannotCapture("no-source", f"the source of `{function.__qualname__}` does not match its bytecode")
 
 
@@ -77,6 +80,17 @@ def _module(file: str, namespace: dict[str, object]) -> ast.Module:
         raise CannotCapture("no-source", f"`{file}` cannot be parsed: {error.msg}") from None
     _trees[file] = (lines, tree)
     return tree
+
+
+def _imports(tree: ast.AST) -> list[str]:
+    found = []
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            names = [alias.asname or alias.name.split(".")[0] for alias in child.names]
+            found += [name for name in names if name != "*"]
+        elif not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            found += _imports(child)
+    return found
 
 
 def _candidates(
@@ -120,17 +134,21 @@ def _bare(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> ast.Func
 
 
 def compile_body(
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, like: types.CodeType, enclosing_class: str
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+    like: types.CodeType,
+    enclosing_class: str,
+    imports: tuple[str, ...],
 ) -> types.CodeType | None:
     """Compile a definition in a scope with the free variables of `like`; the code object of the function."""
     statement: ast.stmt = ast.copy_location(ast.Expr(node), node) if isinstance(node, ast.Lambda) else node
     body: list[ast.stmt] = [statement]
     if enclosing_class:
-        body = [ast.ClassDef(enclosing_class, [], [], body, [], lineno=node.lineno, col_offset=0)]
-    free = [ast.arg(name) for name in like.co_freevars if name != "__class__"]
+        body = [ast.copy_location(ast.ClassDef(enclosing_class, [], [], body, []), node)]
+    free = [ast.copy_location(ast.arg(name), node) for name in like.co_freevars if name != "__class__"]
     arguments = ast.arguments([], free, None, [], [], None, [])
-    factory = ast.FunctionDef(_FACTORY, arguments, body, [], None, None, lineno=node.lineno, col_offset=0)
-    module = ast.fix_missing_locations(ast.Module([factory], []))
+    factory = ast.copy_location(ast.FunctionDef(_FACTORY, arguments, body, [], None, None), node)
+    top: list[ast.stmt] = [ast.Import([ast.alias(name)]) for name in imports]
+    module = ast.fix_missing_locations(ast.Module([*top, factory], []))
     flags = like.co_flags & _FUTURE
     code = compile(module, like.co_filename, "exec", flags, dont_inherit=True)
     for name in (_FACTORY, enclosing_class, like.co_name):

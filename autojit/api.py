@@ -1,0 +1,138 @@
+"""The decorators, and what a decorated function can be asked."""
+
+from __future__ import annotations
+
+import functools
+import types
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from autojit import config as flags
+from autojit.compile.cache import CACHE
+from autojit.errors import AutojitWarning, Reason
+from autojit.explain.report import Explanation, explain_call, strict_reasons
+from autojit.explain.select import compiler_ir_of
+from autojit.runtime.function import CONTROLLERS, Controller
+from autojit.runtime.info import CacheInfo, cache_info
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def jit_compile(function: F | None = None, /, **options: Any) -> Any:
+    """Compile a whole function as one XLA program, or say why not.
+
+    The decorated function takes NumPy arrays and scalars and returns what the original returns; arrays that the
+    original writes are written. Data errors (a singular matrix, an index out of bounds) raise NumPy's exceptions.
+
+    Args:
+        function: A Python function. May be left out to give options: `@jit_compile(...)`.
+        **options: Flags for this function only, as in `AUTOJIT_FLAGS`.
+
+    Returns:
+        A function with the methods `get_compiler_ir`, `explain`, `cache_info` and `clear_cache`.
+
+    Raises:
+        TypeError: `function` is not a Python function.
+        UncompilableError: At a call: something cannot be compiled; lists every reason.
+    """
+    return _decorate(function, options, strict=True)
+
+
+def autocluster(function: F | None = None, /, **options: Any) -> Any:
+    """Compile what compiles of a function, and run the rest in NumPy.
+
+    Args:
+        function: A Python function. May be left out to give options: `@autocluster(policy="eager")`.
+        **options: Flags for this function only. `policy="measured"` (the default) runs NumPy until compiling
+            pays and keeps what is faster; `policy="eager"` compiles at the first call.
+
+    Returns:
+        A function with the methods `get_compiler_ir`, `explain`, `cache_info` and `clear_cache`.
+
+    Raises:
+        TypeError: `function` is not callable.
+    """
+    return _decorate(function, options, strict=False)
+
+
+def _decorate(function: Any, options: dict[str, Any], strict: bool) -> Any:
+    if function is None:
+        return lambda decorated: _decorate(decorated, options, strict)
+    if isinstance(function, staticmethod | classmethod):
+        return type(function)(_decorate(function.__func__, options, strict))
+    if isinstance(function, types.MethodType):
+        return types.MethodType(_decorate(function.__func__, options, strict), function.__self__)
+    if not callable(function) or isinstance(function, type):
+        raise TypeError(f"`{function!r}` is not a Python function; decorate functions and methods")
+    original = getattr(function, "__autojit_original__", function)
+    config = flags.merge(flags.current(), options)
+    if config.policy is None:
+        config = flags.merge(config, {"policy": "eager" if strict else "measured"})
+    if not isinstance(original, types.FunctionType):
+        if strict:
+            raise TypeError(f"`{function!r}` is not a Python function, so there is nothing to compile")
+        return _not_a_function(original)
+    enabled = config.auto_jit > 0 and config.policy != "native" and _jit_is_on()
+    controller = Controller(original, config, strict, strict_reasons, enabled)
+    made = controller.function
+    made.__dict__.update(_methods(controller))
+    return made
+
+
+def _methods(controller: Controller) -> dict[str, Any]:
+    return {
+        "explain": functools.partial(explain_call, controller),
+        "get_compiler_ir": functools.partial(compiler_ir_of, controller),
+        "cache_info": functools.partial(cache_info, controller),
+        "clear_cache": functools.partial(clear_cache, controller),
+        "__autojit_controller__": controller,
+    }
+
+
+def _not_a_function(function: Callable[..., Any]) -> Any:
+    reason = Reason("not-a-function", f"`{getattr(function, '__name__', function)!s}` is not written in Python")
+    warnings.warn(f"autojit [{reason.id}]: {reason.detail}; it runs as it is", AutojitWarning, stacklevel=4)
+
+    @functools.wraps(function)
+    def native(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    native.explain = lambda *args, **kwargs: Explanation.native(native.__name__, reason)  # type: ignore[attr-defined]
+    native.cache_info = CacheInfo  # type: ignore[attr-defined]
+    native.clear_cache = lambda: None  # type: ignore[attr-defined]
+    return native
+
+
+def clear_cache(controller: Controller | None = None) -> None:
+    """Forget plans: of one function, or, without an argument, of all, with the compiled programs."""
+    if controller is not None:
+        controller.clear()
+        return
+    for each in list(CONTROLLERS):
+        each.clear()
+    CACHE.clear()
+
+
+_switch = {"on": True}
+
+
+def _jit_is_on() -> bool:
+    return _switch["on"]
+
+
+def set_jit(mode: str | bool) -> None:
+    """Switch autojit for the whole process, also for functions that are decorated already.
+
+    Args:
+        mode: "autoclustering" or True: on; "off" or False: every decorated function runs as plain NumPy.
+
+    Raises:
+        ValueError: Another mode.
+    """
+    if mode not in ("autoclustering", "off", True, False):
+        raise ValueError(f"`set_jit` takes 'autoclustering' or 'off', not {mode!r}")
+    on = mode in ("autoclustering", True)
+    _switch["on"] = on
+    for controller in list(CONTROLLERS):
+        controller.switch(on and controller.config.auto_jit > 0 and controller.config.policy != "native")

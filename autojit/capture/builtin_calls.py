@@ -1,0 +1,258 @@
+"""Python's builtin functions on abstract values."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.functions import Functions
+from autojit.capture.recorder import describe
+from autojit.capture.values import Arr, Items, Known, Method, Opaque, Sym
+from autojit.errors import CannotCapture
+from autojit.ops.chapters import TABLE
+
+#: Iterating over more items than this is a long loop.
+MAX_TRIPS = 128
+
+_CONVERSIONS = {float: "item_float", int: "item_int", bool: "item_bool", complex: "item_complex"}
+#: Builtins that only compute: with scalars they run in the prologue.
+_SCALAR_FUNCTIONS = (abs, round, min, max, divmod, pow, int, float, complex, bool, ord, chr, hash, operator.index)
+_STATIC_BUILTINS = (str, repr, format, sorted, ord, chr, bin, hex, oct, slice, frozenset, set, bytes)
+
+
+class Builtins(Functions):
+    """Calls of builtins, and iteration."""
+
+    def call_builtin(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Call a builtin or a `math` function; `NotImplemented` when there is no rule for it."""
+        for value in args:
+            if isinstance(value, Opaque):
+                raise CannotCapture(value.id, value.detail)
+        named = getattr(self, f"_builtin_{getattr(function, '__name__', '')}", None)
+        if named is not None and getattr(builtins, function.__name__, None) is function:
+            try:
+                return named(*args, **kwargs)
+            except TypeError as error:
+                raise CannotCapture("raises", f"TypeError: {error}") from None
+        is_math = getattr(math, getattr(function, "__name__", ""), None) is function
+        if is_math or any(function is known for known in _SCALAR_FUNCTIONS):
+            return self._scalar_call(function, args, kwargs)
+        if any(function is known for known in _STATIC_BUILTINS):
+            static = {name: self.static(value) for name, value in kwargs.items()}
+            return Known(self.ask(function, *(self.static(value) for value in args), **static))
+        return NotImplemented
+
+    def _scalar_call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        if kwargs or not all(isinstance(a, Known | Sym) for a in args):
+            raise CannotCapture("data-value", f"`{function.__name__}` of {', '.join(map(describe, args))}")
+        names = ", ".join("{}" for _ in args)
+        if isinstance(function, type):
+            text = f"{function.__name__}({names})"
+        else:
+            text = f"{self.prologue.constant(function)}({names})"
+        return self.compute(text, function, *args)
+
+    def _convert_array(self, kind: Any, value: Any) -> Any:
+        if isinstance(value, Arr):
+            return self.apply(TABLE[_CONVERSIONS[kind]], [value], {})
+        return self._scalar_call(kind, [value], {})
+
+    def _builtin_float(self, value: Any = Known(0.0)) -> Any:
+        return self._convert_array(float, value)
+
+    def _builtin_int(self, value: Any = Known(0), *base: Any) -> Any:
+        return self._scalar_call(int, [value, *base], {}) if base else self._convert_array(int, value)
+
+    def _builtin_complex(self, value: Any, *imaginary: Any) -> Any:
+        if imaginary:
+            return self._scalar_call(complex, [value, *imaginary], {})
+        return self._convert_array(complex, value)
+
+    def _builtin_bool(self, value: Any = Known(False)) -> Any:
+        return self._convert_array(bool, value) if isinstance(value, Arr) else Known(self.truth(value))
+
+    def _builtin_abs(self, value: Any) -> Any:
+        if isinstance(value, Arr):
+            self._refuse_python_scalars(np.absolute, value)
+            return self.apply(TABLE["np.absolute"], [value], {})
+        return self._scalar_call(abs, [value], {})
+
+    def _builtin_round(self, value: Any, digits: Any = Known(None)) -> Any:
+        if isinstance(value, Arr):
+            raise CannotCapture("data-value", "`round` of an array")
+        return self._scalar_call(round, [value] if isinstance(digits, Known) and digits.value is None else [value, digits], {})
+
+    def _builtin_len(self, value: Any) -> Any:
+        if isinstance(value, Arr):
+            if value.dummy.ndim == 0:
+                raise CannotCapture("raises", "TypeError: len() of unsized object")
+            return Known(value.shape[0])
+        if isinstance(value, Items):
+            return Known(len(value.items))
+        if isinstance(value, Known):
+            return Known(self.ask(len, value.value))
+        raise CannotCapture("unsupported-syntax", f"`len` of {describe(value)}")
+
+    def _builtin_range(self, *bounds: Any) -> Any:
+        values = []
+        for bound in bounds:
+            value = self.static(bound)
+            values.append(value)
+        return Known(self.ask(range, *values))
+
+    def _builtin_zip(self, *sequences: Any, strict: Any = Known(False)) -> Any:
+        columns = [self.iterate(sequence) for sequence in sequences]
+        if len({len(column) for column in columns}) > 1 and self.static(strict):
+            raise CannotCapture("raises", "ValueError: zip() arguments of different lengths")
+        return Items(list, [Items(tuple, list(row)) for row in zip(*columns, strict=False)])
+
+    def _builtin_enumerate(self, sequence: Any, start: Any = Known(0)) -> Any:
+        first = self.static(start)
+        items = self.iterate(sequence)
+        return Items(list, [Items(tuple, [Known(first + n), item]) for n, item in enumerate(items)])
+
+    def _builtin_reversed(self, sequence: Any) -> Any:
+        return Items(list, self.iterate(sequence)[::-1])
+
+    def _builtin_tuple(self, sequence: Any = Known(())) -> Any:
+        return Items(tuple, list(self.iterate(sequence)))
+
+    def _builtin_list(self, sequence: Any = Known(())) -> Any:
+        return Items(list, list(self.iterate(sequence)))
+
+    def _builtin_dict(self, *args: Any, **kwargs: Any) -> Any:
+        if args:
+            raise CannotCapture("unsupported-syntax", "`dict` of a sequence")
+        return Items(dict, dict(kwargs))
+
+    def _builtin_sum(self, sequence: Any, start: Any = Known(0)) -> Any:
+        total = start
+        for item in self.iterate(sequence):
+            total = self.operate("Add", total, item)
+        return total
+
+    def _builtin_min(self, *args: Any, **kwargs: Any) -> Any:
+        return self._extreme(min, args, kwargs)
+
+    def _builtin_max(self, *args: Any, **kwargs: Any) -> Any:
+        return self._extreme(max, args, kwargs)
+
+    def _extreme(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        items = list(self.iterate(args[0])) if len(args) == 1 else list(args)
+        if any(isinstance(item, Arr) for item in items):
+            raise CannotCapture("data-branch", f"`{function.__name__}` of numbers taken out of arrays")
+        return self._scalar_call(function, items, kwargs)
+
+    def _builtin_isinstance(self, value: Any, kinds: Any) -> Any:
+        wanted = self.static(kinds)
+        return Known(self.ask(issubclass, self.type_of(value), wanted))
+
+    def _builtin_type(self, value: Any) -> Any:
+        return Known(self.type_of(value))
+
+    def _builtin_callable(self, value: Any) -> Any:
+        return Known(not isinstance(value, Arr | Sym | Items) and callable(getattr(value, "value", len)))
+
+    def _builtin_hasattr(self, value: Any, name: Any) -> Any:
+        text = self.static(name)
+        if isinstance(value, Arr) and value.kind == "array":
+            return Known(hasattr(value.dummy, text))
+        if isinstance(value, Known):
+            return Known(hasattr(value.value, text))
+        raise CannotCapture("unsupported-syntax", f"`hasattr` of {describe(value)}")
+
+    def _builtin_getattr(self, value: Any, name: Any, *default: Any) -> Any:
+        return self.attribute(value, self.static(name))
+
+    def _builtin_any(self, sequence: Any) -> Any:
+        return Known(any(self.truth(item) for item in self.iterate(sequence)))
+
+    def _builtin_all(self, sequence: Any) -> Any:
+        return Known(all(self.truth(item) for item in self.iterate(sequence)))
+
+    def _builtin_map(self, function: Any, *sequences: Any) -> Any:
+        columns = [self.iterate(sequence) for sequence in sequences]
+        return Items(list, [self.call(function, list(row), {}) for row in zip(*columns, strict=False)])
+
+    # ---- what other rooms of the interpreter provide
+
+    def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def attribute(self, value: Any, name: str) -> Any:
+        raise NotImplementedError
+
+    def operate(self, name: str, left: Any, right: Any) -> Any:
+        raise NotImplementedError
+
+    # ---- truth, type, iteration
+
+    def truth(self, value: Any) -> bool:
+        """`bool(value)`, demanded."""
+        if isinstance(value, Known):
+            return self.ask(bool, value.value)
+        if isinstance(value, Sym):
+            result = bool(value.value)
+            if isinstance(value.value, bool | np.bool_):
+                self.demand(value)
+            else:
+                self.prologue.check(f"bool({value.name}) is {result}", f"a condition is {result}")
+            return result
+        if isinstance(value, Items):
+            return bool(value.items)
+        if isinstance(value, Opaque):
+            raise CannotCapture(value.id, value.detail)
+        if isinstance(value, Arr):
+            if value.spec.size > 1:
+                raise CannotCapture("raises", "ValueError: the truth value of an array is ambiguous")
+            raise CannotCapture("data-branch", "Python branches on the contents of an array")
+        return True
+
+    def type_of(self, value: Any) -> type:
+        """`type(value)`."""
+        if isinstance(value, Known | Sym):
+            return type(value.value)
+        if isinstance(value, Items):
+            return value.kind
+        if isinstance(value, Arr):
+            if value.kind == "array":
+                return np.ndarray
+            if value.kind == "scalar":
+                return value.dtype.type
+            return {"b": bool, "i": int, "f": float, "c": complex}[value.dtype.kind]
+        if isinstance(value, Opaque):
+            raise CannotCapture(value.id, value.detail)
+        return type(len) if isinstance(value, Method) else type(lambda: None)
+
+    def iterate(self, value: Any) -> list[Any]:
+        """The items that a loop over `value` would see.
+
+        Raises:
+            CannotCapture: It cannot be iterated over, or there are too many items.
+        """
+        if isinstance(value, Opaque):
+            raise CannotCapture(value.id, value.detail)
+        if isinstance(value, Arr):
+            if value.dummy.ndim == 0:
+                raise CannotCapture("raises", "TypeError: iteration over a 0-d array")
+            self._check_trips(value.shape[0])
+            return [self.getitem(value, Known(position)) for position in range(value.shape[0])]
+        if isinstance(value, Items):
+            self._check_trips(len(value.items))
+            return [Known(key) for key in value.items] if isinstance(value.items, dict) else list(value.items)
+        if isinstance(value, Known):
+            inner = value.value
+            if isinstance(inner, range | str):
+                self._check_trips(len(inner))
+                return [Known(item) for item in inner]
+            if isinstance(inner, list | tuple | dict):
+                return self.iterate(self.open(value))
+        raise CannotCapture("unsupported-syntax", f"a loop over {describe(value)}")
+
+    def _check_trips(self, count: int) -> None:
+        if count > MAX_TRIPS:
+            raise CannotCapture("long-loop", f"a loop of {count} iterations")

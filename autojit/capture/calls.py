@@ -1,0 +1,261 @@
+"""Calls: which rule takes a callable; user functions are interpreted inline."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import inspect
+import types
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.builtin_calls import Builtins
+from autojit.capture.source import FunctionSource, load
+from autojit.capture.recorder import describe
+from autojit.capture.values import Arr, Closure, Frame, Items, Known, Method, Opaque, Partial, Sym
+from autojit.errors import CannotCapture
+from autojit.ops.chapters import TABLE
+
+#: User functions are interpreted this deep.
+MAX_DEPTH = 16
+#: Packages whose functions and constants do not change while a program runs.
+TRUSTED = ("numpy", "scipy", "math", "cmath", "operator", "builtins")
+
+_sources: dict[types.CodeType, FunctionSource | CannotCapture] = {}
+
+
+def source_of(function: types.FunctionType) -> FunctionSource:
+    """The checked source of a function, read once per code object.
+
+    Raises:
+        CannotCapture: There is none.
+    """
+    known = _sources.get(function.__code__)
+    if known is None:
+        try:
+            known = load(function)
+        except CannotCapture as error:
+            known = error
+        _sources[function.__code__] = known
+    if isinstance(known, CannotCapture):
+        raise CannotCapture(known.id, known.detail)
+    return known
+
+
+class Calls(Builtins):
+    """Calls of any abstract callable."""
+
+    frame: Frame
+    depth = 0
+
+    def run_body(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Any:
+        """Interpret a function's body in its frame (the statements' room provides it)."""
+        raise NotImplementedError
+
+    def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Call an abstract callable with abstract arguments.
+
+        Raises:
+            CannotCapture: The call may have effects, or nothing is known of it.
+        """
+        if isinstance(function, Opaque):
+            raise CannotCapture(function.id, function.detail)
+        if isinstance(function, Method):
+            return self._call_bound(function, args, kwargs)
+        if isinstance(function, Partial):
+            return self.call_partial(function, args, kwargs)
+        if isinstance(function, Closure):
+            return self._call_closure(function, args, kwargs)
+        if not isinstance(function, Known):
+            raise CannotCapture("raises", f"TypeError: {describe(function)} is not callable")
+        target = function.value
+        if isinstance(target, functools.partial):
+            raise CannotCapture("unsupported-syntax", "a `functools.partial`")
+        result = self.call_numpy(target, args, kwargs)
+        if result is NotImplemented:
+            result = self.call_builtin(target, args, kwargs)
+        if result is not NotImplemented:
+            return result
+        original = getattr(target, "__autojit_original__", None)
+        if original is not None:
+            target = original
+        if isinstance(target, types.FunctionType):
+            return self._inline(Known(target, function.path if original is None else None), args, kwargs)
+        if isinstance(target, types.MethodType):
+            owner = self.wrap(target.__self__, f"{function.path}.__self__", "self") if function.path else Known(target.__self__)
+            return self._inline(Known(target.__func__), [owner, *args], kwargs)
+        inner = getattr(target, "_implementation", None)
+        if isinstance(inner, types.FunctionType):
+            return self._inline_numpy(target, inner, args, kwargs)
+        if isinstance(target, type):
+            return self._construct(target, args, kwargs)
+        raise self._refusal(target)
+
+    def _refusal(self, target: Any) -> CannotCapture:
+        name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or repr(target)
+        module = (getattr(target, "__module__", None) or "").split(".")[0]
+        if module in ("numpy", "scipy"):
+            return CannotCapture("no-row", f"`{module}`'s `{name}`")
+        return CannotCapture("effect", f"the call of `{name}`")
+
+    # ---- methods
+
+    def _call_bound(self, method: Method, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        owner, name = method.owner, method.name
+        if isinstance(owner, Arr):
+            return self.call_method(owner, name, args, kwargs)
+        if isinstance(owner, Sym):
+            plain = ", ".join("{}" for _ in args)
+            if kwargs or not all(isinstance(a, Known | Sym) for a in args):
+                raise CannotCapture("unsupported-syntax", f"the method `.{name}` of a scalar")
+            return self.compute("{}." + name + f"({plain})", lambda s, *a: getattr(s, name)(*a), owner, *args)
+        if isinstance(owner, Items):
+            return self._items_method(owner, name, args, kwargs)
+        raise CannotCapture("unsupported-syntax", f"the method `.{name}` of {describe(owner)}")
+
+    def _items_method(self, owner: Items, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        items = owner.items
+        if owner.path is not None and name in ("append", "extend", "insert", "pop", "remove", "clear", "update", "sort"):
+            raise CannotCapture("effect", f"`.{name}` changes an outside list or dict")
+        if isinstance(items, list) and owner.kind is list:
+            if name == "append" and len(args) == 1:
+                items.append(args[0])
+                return Known(None)
+            if name == "extend" and len(args) == 1:
+                items.extend(self.iterate(args[0]))
+                return Known(None)
+            if name == "pop" and items:
+                return items.pop(*(self.static(a) for a in args))
+            if name == "copy":
+                return Items(list, list(items))
+        if isinstance(items, dict):
+            if name == "items":
+                return Items(list, [Items(tuple, [Known(key), value]) for key, value in items.items()])
+            if name == "values":
+                return Items(list, list(items.values()))
+            if name == "keys":
+                return Items(list, [Known(key) for key in items])
+            if name == "get":
+                return items.get(self.static(args[0]), args[1] if len(args) > 1 else Known(None))
+        raise CannotCapture("unsupported-syntax", f"the method `.{name}` of a {owner.kind.__name__}")
+
+    # ---- user functions
+
+    def _enter(self) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise CannotCapture("budget", f"calls nested deeper than {MAX_DEPTH}")
+
+    def _inline(self, known: Known, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        function: types.FunctionType = known.value
+        module = (function.__module__ or "").split(".")[0]
+        trusted = module in TRUSTED
+        if function.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+            raise CannotCapture("unsupported-syntax", f"the generator or coroutine `{function.__qualname__}`")
+        source = source_of(function)
+        path = known.path or self.prologue.constant(function)
+        env = self._bind_arguments(function, path, args, kwargs, trusted)
+        names = frozenset(function.__code__.co_varnames) | frozenset(function.__code__.co_cellvars)
+        globals_path = None if trusted else self.prologue.constant(function.__globals__)
+        cells = {}
+        for position, name in enumerate(function.__code__.co_freevars):
+            cells[name] = (function.__closure__[position], f"{path}.__closure__[{position}].cell_contents")
+        frame = Frame(
+            function.__qualname__, source.file, env, function.__globals__, globals_path, cells, names, None, trusted
+        )
+        return self._run(source.node, frame)
+
+    def _run(self, node: Any, frame: Frame) -> Any:
+        outer, line = self.frame, self.line
+        self._enter()
+        self.frame = frame
+        try:
+            return self.run_body(node, frame)
+        finally:
+            self.frame = outer
+            self.line = line
+            self.depth -= 1
+
+    def _bind_arguments(
+        self, function: Any, path: str, args: list[Any], kwargs: dict[str, Any], trusted: bool
+    ) -> dict[str, Any]:
+        signature = inspect.signature(function)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise CannotCapture("raises", f"TypeError: {function.__qualname__}() {error}") from None
+        env: dict[str, Any] = {}
+        positional = [p.name for p in signature.parameters.values() if p.default is not p.empty and p.kind != p.KEYWORD_ONLY]
+        for name, parameter in signature.parameters.items():
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                env[name] = Items(tuple, list(bound.arguments.get(name, ())))
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                env[name] = Items(dict, dict(bound.arguments.get(name, {})))
+            elif name in bound.arguments:
+                env[name] = bound.arguments[name]
+            elif trusted:
+                env[name] = Known(parameter.default)
+            elif parameter.kind is parameter.KEYWORD_ONLY:
+                env[name] = self.wrap(parameter.default, f"{path}.__kwdefaults__[{name!r}]", name)
+            else:
+                env[name] = self.wrap(parameter.default, f"{path}.__defaults__[{positional.index(name)}]", name)
+        return env
+
+    def _inline_numpy(self, target: Any, inner: types.FunctionType, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Interpret NumPy's own Python source of a function that has no row."""
+        before = self.line
+        try:
+            return self._inline(Known(inner), args, kwargs)
+        except CannotCapture as error:
+            if error.id in ("raises", "budget"):
+                raise
+            self.line = before
+            raise CannotCapture("no-row", f"`np.{target.__name__}` ({error.detail})") from None
+
+    def _call_closure(self, closure: Closure, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        node = closure.node
+        arguments = node.args
+        if arguments.vararg or arguments.kwarg or arguments.posonlyargs or arguments.kwonlyargs:
+            raise CannotCapture("unsupported-syntax", "a nested function with `*`, `/` or `**` in its parameters")
+        names = [argument.arg for argument in arguments.args]
+        if len(args) > len(names) or any(name not in names for name in kwargs):
+            raise CannotCapture("raises", "TypeError: the arguments of a nested function")
+        env = {**closure.defaults, **dict(zip(names, args, strict=False)), **kwargs}
+        if any(name not in env for name in names):
+            raise CannotCapture("raises", "TypeError: a nested function misses an argument")
+        body = node.body if isinstance(node.body, list) else [ast.Expr(node.body)]
+        stored = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        outer: Frame = closure.frame
+        frame = Frame(
+            getattr(node, "name", "<lambda>"), outer.file, env, outer.namespace, outer.namespace_path, {},
+            frozenset(names) | frozenset(stored), outer, outer.trusted,
+        )  # fmt: skip
+        return self._run(node, frame)
+
+    def _construct(self, kind: type, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """A dataclass or named tuple made in the region."""
+        if hasattr(kind, "_fields") and issubclass(kind, tuple):
+            try:
+                bound = inspect.signature(kind).bind(*args, **kwargs)
+            except TypeError as error:
+                raise CannotCapture("raises", f"TypeError: {error}") from None
+            defaults = kind._field_defaults  # type: ignore[attr-defined]
+            return Items(kind, [bound.arguments.get(n, Known(defaults.get(n))) for n in kind._fields])  # type: ignore[attr-defined]
+        # A generated `__init__` has no file; one written by hand may do anything.
+        plain = dataclasses.is_dataclass(kind) and not hasattr(kind, "__post_init__")
+        plain = plain and kind.__init__.__code__.co_filename == "<string>"  # type: ignore[misc]
+        if plain:
+            fields = dataclasses.fields(kind)
+            values: dict[str, Any] = dict(zip([f.name for f in fields if f.init], args, strict=False))
+            values.update(kwargs)
+            for field in fields:
+                if field.name not in values:
+                    if field.default is dataclasses.MISSING or isinstance(field.default, np.ndarray):
+                        raise CannotCapture("unsupported-syntax", f"`{kind.__name__}` without `{field.name}`")
+                    values[field.name] = Known(field.default)
+            return Items(kind, values)
+        if kind is np.ndarray:
+            return self.call_row(TABLE["np.empty"], args, kwargs)
+        raise self._refusal(kind)

@@ -1,0 +1,277 @@
+"""Capture one region: from its statements and live-in values to a graph, a prologue and recipes, or to cuts."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.names import names
+from autojit.capture.prologue import Prologue
+from autojit.capture.recorder import Recorder
+from autojit.capture.regions import Region, RegionTree
+from autojit.capture.results import Recipe, RecipeMaker, Unset
+from autojit.capture.statements import Signal, Statements
+from autojit.capture.values import UNKNOWN, Arr, ArraySpec, Closure, Frame, Items, Known, Opaque, Sym
+from autojit.errors import CannotCapture, Reason, SourceLine
+from autojit.ir.graph import Graph, Write
+from autojit.ir.spec import Spec
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cut:
+    """A statement of the region that must stay native, and why."""
+
+    statement: ast.stmt
+    reason: Reason
+
+
+@dataclass(slots=True, eq=False)
+class Capture:
+    """What is known of a region for live-ins of these types.
+
+    Attributes:
+        region: The region.
+        prologue: The guard, up to the first cut when there is one.
+        cuts: The statements that stay native; empty when the region is captured as a whole.
+        snapshots: By id of a statement, stand-ins for the local variables before it.
+        graph: The array work; `None` when there are cuts.
+        input_names: The prologue's name for each graph input.
+        exit: How control leaves: 0 at the end, else RETURN, BREAK or CONTINUE.
+        recipes: The returned value, or one recipe per live-out name.
+    """
+
+    region: Region
+    prologue: Prologue
+    cuts: list[Cut]
+    snapshots: dict[int, dict[str, Any]]
+    graph: Graph | None = None
+    input_names: tuple[str, ...] = ()
+    exit: int = 0
+    recipes: tuple[Recipe, ...] = ()
+    written: tuple[str, ...] = ()
+    arrays: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Options:
+    """Budgets of a capture, and what earlier runs have shown of host results."""
+
+    node_budget: int = 2000
+    unroll_budget: int = 600
+    observed: dict[Any, tuple[Spec, ...]] = field(default_factory=dict)
+
+
+def capture(tree: RegionTree, region: Region, values: dict[str, Any], options: Options) -> Capture:
+    """Interpret a region for live-ins of certain types and shapes.
+
+    Args:
+        tree: The function's regions.
+        region: One of them.
+        values: The live-in objects by name; `ArraySpec`s may stand for arrays.
+        options: Budgets.
+    """
+    return _Survey(tree, region, options).run(values)
+
+
+class _Survey(Statements):
+    """Interprets a region's statements; a statement that fails is noted and stepped over."""
+
+    def __init__(self, tree: RegionTree, region: Region, options: Options) -> None:
+        Recorder.__init__(self, tuple(f"L_{name}" for name in region.live_in), options.node_budget, options.observed)
+        self.tree = tree
+        self.region = region
+        self.unroll_budget = options.unroll_budget
+        self.cuts: list[Cut] = []
+        self.snapshots: dict[int, dict[str, Any]] = {}
+        self.guard: Prologue | None = None
+
+    def run(self, values: dict[str, Any]) -> Capture:
+        source, region = self.tree.source, self.region
+        function = source.function
+        code = function.__code__
+        own = frozenset(code.co_varnames) | frozenset(code.co_cellvars) | frozenset(region.live_out)
+        self.frame = Frame(
+            source.name, source.file, {}, function.__globals__, self.prologue.constant(function.__globals__), {}, own
+        )
+        for name in region.live_in:
+            value = values.get(name, UNKNOWN)
+            self.frame.env[name] = self.wrap(value, f"L_{name}", name, moving=name in region.moving)
+        signal = self._statements(region.statements)
+        if not self.cuts:
+            try:
+                return self._finish(signal)
+            except CannotCapture as error:
+                self._cut_makers(error)
+        return Capture(region, self.guard or self.prologue, self.cuts, self.snapshots)
+
+    def _statements(self, statements: list[ast.stmt]) -> Signal:
+        for statement in statements:
+            if self.cuts:
+                self.snapshots[id(statement)] = self._stand_ins()
+            try:
+                signal = self.execute(statement)
+            except CannotCapture as error:
+                self._cut(statement, error)
+                signal = None
+            except RecursionError:
+                self._cut(statement, CannotCapture("budget", "the expression is nested too deeply"))
+                signal = None
+            if signal is not None:
+                return signal
+        return None
+
+    # ---- cuts
+
+    def _cut(self, statement: ast.stmt, error: CannotCapture) -> None:
+        bound = names([statement]).binds
+        if error.id == "unknown-value" and self.cuts:
+            self._forget(bound)
+            return
+        if not self.snapshots.get(id(statement)):
+            self.snapshots[id(statement)] = self._stand_ins()
+        if self.guard is None:
+            self.guard = self.prologue
+            self.prologue = _clone(self.prologue)
+        self.cuts.append(Cut(statement, self._reason(statement, error)))
+        self._after_native(statement, bound)
+
+    def _reason(self, statement: ast.stmt, error: CannotCapture) -> Reason:
+        where = self.tree.source.line(statement)
+        detail, inner = error.detail, self.line
+        if inner is not None and (inner.file, inner.function) != (where.file, where.function):
+            detail += f" (in `{inner.function}`, {inner})"
+        elif inner is not None and inner.line != where.line and error.id not in ("long-loop", "budget"):
+            where = SourceLine(where.file, inner.line, where.function, inner.text)
+        return Reason(error.id, detail, where)
+
+    def _after_native(self, statement: ast.stmt, bound: set[str]) -> None:
+        """Go on after a native statement: its blocks are tried, what it binds is unknown."""
+        if isinstance(statement, ast.For | ast.While):
+            if isinstance(statement, ast.For):
+                self._bind_loop_variable(statement)
+            self._try_block(statement.body)
+            self._try_block(statement.orelse)
+        elif isinstance(statement, ast.If):
+            before = dict(self.frame.env)
+            self._try_block(statement.body)
+            one = self.frame.env
+            self.frame.env = before
+            self._try_block(statement.orelse)
+            for name in bound:
+                if one.get(name) is not self.frame.env.get(name):
+                    self.frame.env[name] = Opaque("unknown-value", f"`{name}` depends on which branch is taken")
+        elif isinstance(statement, ast.With):
+            self._forget(names(statement.items).binds)
+            self._try_block(statement.body)
+        elif isinstance(statement, ast.Try):
+            for block in (statement.body, statement.orelse, statement.finalbody):
+                self._try_block(block)
+            for handler in statement.handlers:
+                self._forget({handler.name} if handler.name else set())
+                self._try_block(handler.body)
+        else:
+            self._forget(bound)
+
+    def _bind_loop_variable(self, statement: ast.For) -> None:
+        try:
+            items = self.evaluate(statement.iter)
+            if isinstance(items, Known) and isinstance(items.value, range) and len(items.value):
+                first: Any = Sym("loop", items.value[0], True, ((("loop", 1),), 0))
+            elif isinstance(items, Arr):
+                first = self.getitem(items, Known(0))
+            else:
+                first = self.iterate(items)[0]
+            self.bind(statement.target, first)
+        except (CannotCapture, IndexError):
+            self._forget(names([statement.target]).binds)
+
+    def _try_block(self, statements: list[ast.stmt]) -> None:
+        if statements:
+            self.snapshots[id(statements[0])] = self._stand_ins()
+            kept = self.cuts
+            self.cuts = [*kept]
+            self._statements(statements)
+            self.cuts = kept
+
+    def _forget(self, bound: set[str]) -> None:
+        for name in bound:
+            self.frame.env[name] = Opaque("unknown-value", f"`{name}` is made by a native line")
+
+    def _cut_makers(self, error: CannotCapture) -> None:
+        """A live-out cannot be built by a plan: the statements that make such values stay native."""
+        for statement in self.region.statements:
+            bound = names([statement]).binds
+            made = [self.frame.env.get(name) for name in bound]
+            if isinstance(statement, ast.Return) or any(_foreign(value) for value in made):
+                self.snapshots.setdefault(id(statement), self._stand_ins())
+                self.cuts.append(Cut(statement, Reason(error.id, error.detail, self.tree.source.line(statement))))
+        if not self.cuts:
+            for statement in self.region.statements:
+                self.cuts.append(Cut(statement, Reason(error.id, error.detail, self.tree.source.line(statement))))
+
+    # ---- the end
+
+    def _finish(self, signal: Signal) -> Capture:
+        region = self.region
+        exit_code, returned = signal if signal is not None else (0, None)
+        if exit_code == 0:
+            roots = [self.frame.env.get(name) for name in region.live_out]
+        else:
+            roots = [returned] if returned is not None else []
+        maker = RecipeMaker(self, [root for root in roots if root is not None])
+        recipes = tuple(Unset() if root is None else maker.make(root) for root in roots)
+        written = [storage for storage in self.arrays if storage.written]
+        self._check_written(written)
+        writes = [Write(s.input, s.value) for s in written if s.input is not None and s.value is not s.input]
+        graph = self.builder.graph(f"region_{region.number}", maker.outputs, writes)
+        return Capture(
+            region, self.prologue, [], self.snapshots, graph, tuple(self.input_names), exit_code, recipes,
+            tuple(str(write.target) for write in writes), tuple(s.path for s in self.arrays if s.path),
+        )  # fmt: skip
+
+    def _check_written(self, written: list[Any]) -> None:
+        paths = [storage.path for storage in self.arrays if storage.path]
+        for storage in written:
+            others = [path for path in paths if path != storage.path]
+            if others:
+                text = f"apart({storage.path}, {', '.join(others)})"
+                self.prologue.check(text, "the written array shares no memory with the others", soft=True)
+
+    def _stand_ins(self) -> dict[str, Any]:
+        return {name: _stand_in(value) for name, value in self.frame.env.items()}
+
+
+def _foreign(value: Any) -> bool:
+    if isinstance(value, Items):
+        return any(_foreign(item) for item in value.values)
+    return value is not None and not isinstance(value, Known | Sym | Arr)
+
+
+def _stand_in(value: Any) -> Any:
+    if isinstance(value, Known | Sym):
+        return value.value
+    if isinstance(value, Arr):
+        if value.kind == "array":
+            return ArraySpec(value.shape, value.dtype)
+        return ArraySpec((), value.dtype, scalar=True)
+    if isinstance(value, Items):
+        if isinstance(value.items, dict):
+            made = {key: _stand_in(item) for key, item in value.items.items()}
+            return made if value.kind is dict else UNKNOWN
+        parts = [_stand_in(item) for item in value.items]
+        return value.kind(*parts) if hasattr(value.kind, "_fields") else value.kind(parts)
+    assert isinstance(value, Closure) or value is not None
+    return UNKNOWN
+
+
+def _clone(prologue: Prologue) -> Prologue:
+    return Prologue(
+        prologue.parameters, list(prologue.lines), dict(prologue.constants), dict(prologue._bound),
+        set(prologue._checked), dict(prologue._ids), prologue._next,
+    )  # fmt: skip
+
+
+__all__ = ["Capture", "Cut", "Options", "capture", "np"]

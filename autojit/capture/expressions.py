@@ -1,0 +1,372 @@
+"""Expressions of the user's program, evaluated on abstract values."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import types
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.arrays import BINARY, COMPARE
+from autojit.capture.calls import TRUSTED, Calls
+from autojit.capture.recorder import describe
+from autojit.capture.values import Arr, Closure, Frame, Items, Known, Method, Opaque, Partial, Sym
+from autojit.capture.views import SliceParts
+from autojit.errors import CannotCapture
+from autojit.ops.chapters import TABLE
+
+_MISSING = object()
+
+
+class Expressions(Calls):
+    """One method per kind of expression."""
+
+    def evaluate(self, node: ast.expr) -> Any:
+        """The abstract value of an expression.
+
+        Raises:
+            CannotCapture: It has no rule, or must not be repeated.
+        """
+        rule = getattr(self, f"_eval_{type(node).__name__}", None)
+        if rule is None:
+            raise CannotCapture("unsupported-syntax", f"a {type(node).__name__} expression")
+        return rule(node)
+
+    def operate(self, name: str, left: Any, right: Any) -> Any:
+        return self.binary(getattr(ast, name), left, right)
+
+    def _eval_Constant(self, node: ast.Constant) -> Any:
+        return Known(node.value)
+
+    def _eval_Name(self, node: ast.Name) -> Any:
+        return self.lookup(node.id, self.frame)
+
+    def lookup(self, name: str, frame: Frame) -> Any:
+        """The value of a name."""
+        scope: Frame | None = frame
+        while scope is not None:
+            if name in scope.env:
+                return scope.env[name]
+            if name in scope.local_names and name not in scope.cells:
+                raise CannotCapture("raises", f"UnboundLocalError: `{name}` has no value here")
+            if name in scope.cells:
+                cell, path = scope.cells[name]
+                try:
+                    return self.wrap(cell.cell_contents, path, name)
+                except ValueError:
+                    raise CannotCapture("raises", f"NameError: `{name}` has no value here") from None
+            scope = scope.parent
+        value = frame.namespace.get(name, _MISSING)
+        if value is _MISSING:
+            value = getattr(builtins, name, _MISSING)
+            if value is _MISSING:
+                raise CannotCapture("raises", f"NameError: name `{name}` is not defined")
+            if frame.namespace_path:
+                self.prologue.check(f"{name!r} not in {frame.namespace_path}", f"`{name}` is the builtin")
+            return Known(value)
+        if frame.namespace_path is None:
+            return self.constant(value)
+        return self.wrap(value, f"{frame.namespace_path}[{name!r}]", name)
+
+    # ---- operators
+
+    def _eval_BinOp(self, node: ast.BinOp) -> Any:
+        return self.binary(type(node.op), self.evaluate(node.left), self.evaluate(node.right))
+
+    def _eval_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        value = self.evaluate(node.operand)
+        if isinstance(node.op, ast.Not):
+            if isinstance(value, Sym):
+                return self.compute("(not {})", lambda v: not v, value)
+            return Known(not self.truth(value))
+        return self.unary(type(node.op), value)
+
+    def _eval_Compare(self, node: ast.Compare) -> Any:
+        left = self.evaluate(node.left)
+        result: Any = Known(True)
+        for position, (op, right_node) in enumerate(zip(node.ops, node.comparators, strict=True)):
+            right = self.evaluate(right_node)
+            if position and not self.truth(result):
+                return result
+            result = self._compare(type(op), left, right)
+            left = right
+        return result
+
+    def _compare(self, kind: type, left: Any, right: Any) -> Any:
+        if kind in (ast.Is, ast.IsNot):
+            for value in (left, right):
+                if isinstance(value, Opaque):
+                    raise CannotCapture(value.id, value.detail)
+            same = left is right
+            if isinstance(left, Known | Sym) and isinstance(right, Known | Sym):
+                known = [v.value for v in (left, right)]
+                if isinstance(left, Sym) or isinstance(right, Sym):
+                    same = False if any(v is None or isinstance(v, bool) for v in known) and known[0] is not known[1] else same
+                else:
+                    same = known[0] is known[1]
+            elif isinstance(left, Arr) and isinstance(right, Arr):
+                same = left.storage is right.storage and left.steps == right.steps
+            return Known(same if kind is ast.Is else not same)
+        if kind in (ast.In, ast.NotIn):
+            found = self._contains(left, right)
+            return Known(found if kind is ast.In else not found)
+        return self.binary(kind, left, right)
+
+    def _contains(self, item: Any, container: Any) -> bool:
+        if isinstance(container, Items) and isinstance(container.items, dict):
+            return self.static(item) in container.items
+        if isinstance(container, Known) and isinstance(container.value, dict):
+            return self.static(item) in self.open(container).items
+        wanted = self.static(item)
+        return self.ask(lambda: wanted in self.static(container))
+
+    def _eval_BoolOp(self, node: ast.BoolOp) -> Any:
+        is_and = isinstance(node.op, ast.And)
+        value: Any = None
+        for position, part in enumerate(node.values):
+            value = self.evaluate(part)
+            if position < len(node.values) - 1 and self.truth(value) is not is_and:
+                return value
+        return value
+
+    def _eval_IfExp(self, node: ast.IfExp) -> Any:
+        return self.evaluate(node.body if self.truth(self.evaluate(node.test)) else node.orelse)
+
+    def _eval_NamedExpr(self, node: ast.NamedExpr) -> Any:
+        value = self.evaluate(node.value)
+        self.frame.env[node.target.id] = value  # type: ignore[attr-defined]
+        return value
+
+    # ---- displays
+
+    def _items(self, nodes: list[ast.expr]) -> list[Any]:
+        out = []
+        for node in nodes:
+            if isinstance(node, ast.Starred):
+                out += self.iterate(self.evaluate(node.value))
+            else:
+                out.append(self.evaluate(node))
+        return out
+
+    def _eval_Tuple(self, node: ast.Tuple) -> Any:
+        return Items(tuple, self._items(node.elts))
+
+    def _eval_List(self, node: ast.List) -> Any:
+        return Items(list, self._items(node.elts))
+
+    def _eval_Dict(self, node: ast.Dict) -> Any:
+        items: dict[Any, Any] = {}
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is None:
+                inner = self.evaluate(value)
+                items.update(self.as_items(inner).items)  # type: ignore[arg-type]
+            else:
+                items[self.static(self.evaluate(key))] = self.evaluate(value)
+        return Items(dict, items)
+
+    def _eval_JoinedStr(self, node: ast.JoinedStr) -> Any:
+        text = ""
+        for part in node.values:
+            if isinstance(part, ast.Constant):
+                text += part.value
+                continue
+            assert isinstance(part, ast.FormattedValue)
+            value = self.static(self.evaluate(part.value))
+            form = self.static(self.evaluate(part.format_spec)) if part.format_spec else ""
+            convert = {-1: lambda v: v, 115: str, 114: repr, 97: ascii}[part.conversion]
+            text += self.ask(lambda v=convert(value), f=form: format(v, f))
+        return Known(text)
+
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Any:
+        out: list[Any] = []
+        outer = self.frame
+        names = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        frame = Frame(outer.name, outer.file, {}, outer.namespace, outer.namespace_path, {}, frozenset(names), outer, outer.trusted)
+
+        def loop(position: int) -> None:
+            if position == len(node.generators):
+                out.append(self.evaluate(node.elt))
+                return
+            generator = node.generators[position]
+            if generator.is_async:
+                raise CannotCapture("unsupported-syntax", "an asynchronous comprehension")
+            for item in self.iterate(self.evaluate(generator.iter)):
+                self.bind(generator.target, item)
+                if all(self.truth(self.evaluate(test)) for test in generator.ifs):
+                    loop(position + 1)
+
+        self.frame = frame
+        try:
+            loop(0)
+        finally:
+            self.frame = outer
+        return Items(list, out)
+
+    _eval_ListComp = _eval_GeneratorExp = _comprehension
+
+    def bind(self, target: ast.expr, value: Any) -> None:
+        raise NotImplementedError
+
+    def _eval_Lambda(self, node: ast.Lambda) -> Any:
+        return Closure(node, self.frame, self.defaults_of(node))
+
+    def defaults_of(self, node: ast.FunctionDef | ast.Lambda) -> dict[str, Any]:
+        """The default values of a nested function, evaluated where it is defined."""
+        names = [argument.arg for argument in node.args.args]
+        values = [self.evaluate(default) for default in node.args.defaults]
+        return dict(zip(names[len(names) - len(values) :], values, strict=True)) if values else {}
+
+    # ---- subscripts and attributes
+
+    def _eval_Slice(self, node: ast.Slice) -> Any:
+        def part(bound: ast.expr | None) -> Any:
+            return Known(None) if bound is None else self.evaluate(bound)
+
+        return SliceParts(part(node.lower), part(node.upper), part(node.step))
+
+    def _eval_Subscript(self, node: ast.Subscript) -> Any:
+        return self.subscript(self.evaluate(node.value), self.evaluate(node.slice))
+
+    def subscript(self, value: Any, key: Any) -> Any:
+        """`value[key]`."""
+        if isinstance(value, Opaque):
+            raise CannotCapture(value.id, value.detail)
+        if isinstance(value, Arr):
+            return self.getitem(value, key)
+        if isinstance(key, Arr):
+            raise CannotCapture("data-value", "an index into a Python object that depends on array data")
+        if isinstance(value, Known) and (value.value is np.mgrid or value.value is np.ogrid):
+            return self._grid(value.value, key)
+        if isinstance(value, Known) and value.value is np.s_:
+            return Known(self._plain_key(key))
+        if isinstance(value, Known) and isinstance(value.value, list | tuple | dict) and value.path is not None:
+            value = self.open(value)
+        if isinstance(value, Items):
+            plain = self._plain_key(key)
+            if isinstance(value.items, dict):
+                if plain not in value.items:
+                    raise CannotCapture("raises", f"KeyError: {plain!r}")
+                return value.items[plain]
+            got = self.ask(lambda: value.items[plain])
+            return Items(tuple if value.kind is not list else list, got) if isinstance(plain, slice) else got
+        if isinstance(value, Known) and isinstance(value.value, list | tuple | dict | str | range):
+            return self.constant(self.ask(lambda: value.value[self._plain_key(key)]))
+        if isinstance(value, Sym):
+            raise CannotCapture("raises", "TypeError: a scalar is not subscriptable")
+        raise CannotCapture("unsupported-syntax", f"an index into {describe(value)}")
+
+    def _plain_key(self, key: Any) -> Any:
+        if isinstance(key, SliceParts):
+            return slice(*(self.static(part) for part in (key.start, key.stop, key.step)))
+        if isinstance(key, Items) and key.kind is tuple:
+            return tuple(self._plain_key(item) for item in key.values)
+        return self.static(key)
+
+    def _grid(self, grid: Any, key: Any) -> Any:
+        plain = self._plain_key(key)
+        parts = plain if isinstance(plain, tuple) else (plain,)
+        small = self.ask(lambda: grid[plain])
+        if not isinstance(small, np.ndarray):
+            return Items(type(small), [self.constant(part) for part in small])
+        if "np.mgrid" not in TABLE.rows or small.size <= 64:
+            return self.constant(small)
+        from_slices = tuple((part.start, part.stop, part.step) for part in parts)
+        return self.apply(TABLE["np.mgrid"], [], {"slices": from_slices})
+
+    def _eval_Attribute(self, node: ast.Attribute) -> Any:
+        return self.attribute(self.evaluate(node.value), node.attr)
+
+    def attribute(self, value: Any, name: str) -> Any:
+        """`value.name`."""
+        if isinstance(value, Opaque):
+            raise CannotCapture(value.id, value.detail)
+        if isinstance(value, Arr):
+            return self.array_attribute(value, name)
+        if isinstance(value, Sym):
+            if name in ("real", "imag"):
+                return self.compute("{}." + name, lambda s: getattr(s, name), value)
+            got = self.ask(getattr, value.value, name)
+            return Method(value, name) if callable(got) else Known(got)
+        if isinstance(value, Items):
+            fields = getattr(value.kind, "_fields", None)
+            if fields is not None and name in fields:
+                return value.items[fields.index(name)]  # type: ignore[index]
+            if isinstance(value.items, dict) and value.kind is not dict and name in value.items:
+                return value.items[name]
+            return Method(value, name)
+        if isinstance(value, Known):
+            return self._known_attribute(value, name)
+        raise CannotCapture("unsupported-syntax", f"the attribute `.{name}` of {describe(value)}")
+
+    def _known_attribute(self, known: Known, name: str) -> Any:
+        value = known.value
+        if isinstance(value, np.ufunc) and name in ("outer", "reduce", "accumulate", "reduceat", "at"):
+            return Partial(value, name)
+        if isinstance(value, types.ModuleType):
+            return self._module_attribute(value, name)
+        if isinstance(value, list | tuple | dict) and known.path is not None and not hasattr(type(value), "_fields"):
+            return Method(self.open(known), name)
+        if isinstance(value, type) or known.path is None:
+            got = self.ask(getattr, value, name)
+            if isinstance(value, type) and not (value.__module__ or "").split(".")[0] in TRUSTED:
+                return self.wrap(got, f"{self.prologue.constant(value)}.{name}", f"{value.__name__}.{name}")
+            return self.constant(got) if not isinstance(got, types.MethodType) else Known(got)
+        return self._instance_attribute(known, name)
+
+    def _module_attribute(self, module: types.ModuleType, name: str) -> Any:
+        got = self.ask(getattr, module, name)
+        if module.__name__.split(".")[0] in TRUSTED:
+            return self.constant(got)
+        return self.wrap(got, f"{self.prologue.constant(module)}.{name}", f"{module.__name__}.{name}")
+
+    def _instance_attribute(self, known: Known, name: str) -> Any:
+        """An attribute of an outside object: only reads that cannot run foreign code."""
+        value, kind = known.value, type(known.value)
+        if "__getattribute__" in _overridden(kind):
+            raise CannotCapture("effect", f"`{kind.__name__}` has its own attribute access")
+        in_class = _MISSING
+        for base in kind.__mro__:
+            if name in vars(base):
+                in_class = vars(base)[name]
+                break
+        if isinstance(in_class, property):
+            if isinstance(in_class.fget, types.FunctionType):
+                return self._inline(Known(in_class.fget), [known], {})
+            raise CannotCapture("effect", f"the property `{name}` of `{kind.__name__}`")
+        own = getattr(value, "__dict__", {})
+        path = f"{known.path}.{name}"
+        if name in own and not hasattr(type(in_class), "__set__"):
+            return self.wrap(own[name], path, f"{known.path}.{name}")
+        if isinstance(in_class, types.FunctionType):
+            return Known(types.MethodType(in_class, value), self.prologue.let("o", path))
+        if isinstance(in_class, types.MemberDescriptorType) or (
+            in_class is not _MISSING and not hasattr(type(in_class), "__get__")
+        ):
+            return self.wrap(self.ask(getattr, value, name), path, path)
+        if isinstance(in_class, staticmethod | classmethod):
+            got = self.ask(getattr, value, name)
+            return Known(got, self.prologue.let("o", path))
+        if isinstance(value, tuple) and name in getattr(kind, "_fields", ()):
+            return self.wrap(getattr(value, name), path, path)
+        raise CannotCapture("effect", f"the attribute `.{name}` of a `{kind.__name__}`")
+
+    def _eval_Call(self, node: ast.Call) -> Any:
+        function = self.evaluate(node.func)
+        args = self._items(node.args)
+        kwargs: dict[str, Any] = {}
+        for keyword in node.keywords:
+            value = self.evaluate(keyword.value)
+            if keyword.arg is None:
+                kwargs.update(self.as_items(value).items)  # type: ignore[arg-type]
+            else:
+                kwargs[keyword.arg] = value
+        return self.call(function, args, kwargs)
+
+
+def _overridden(kind: type) -> set[str]:
+    return {name for base in kind.__mro__ if base is not object for name in vars(base)}
+
+
+__all__ = ["BINARY", "COMPARE", "Expressions"]

@@ -1,0 +1,218 @@
+"""Statements of the user's program, executed on abstract values."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import Any
+
+from autojit.capture.calls import source_of
+from autojit.capture.expressions import Expressions
+from autojit.capture.recorder import describe
+from autojit.capture.regions import BREAK, CONTINUE, RETURN
+from autojit.capture.source import source_line
+from autojit.capture.values import Arr, Closure, Frame, Items, Known, Opaque, Sym
+from autojit.errors import CannotCapture
+
+#: How a block ended: `None` at its end, or the kind of exit and its value.
+Signal = tuple[int, Any] | None
+
+
+class Statements(Expressions):
+    """One method per kind of statement."""
+
+    def run_body(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Any:
+        if isinstance(node.body, ast.expr):
+            return self.evaluate(node.body)
+        signal = self.block(node.body)
+        return signal[1] if signal is not None else Known(None)
+
+    def block(self, body: list[ast.stmt]) -> Signal:
+        """Execute statements until one leaves the block."""
+        for statement in body:
+            signal = self.execute(statement)
+            if signal is not None:
+                return signal
+        return None
+
+    def execute(self, statement: ast.stmt) -> Signal:
+        """Execute one statement.
+
+        Raises:
+            CannotCapture: It must stay native.
+        """
+        self.here(statement)
+        rule = getattr(self, f"_run_{type(statement).__name__}", None)
+        if rule is None:
+            raise CannotCapture("statement", f"a `{type(statement).__name__.lower()}` statement")
+        return rule(statement)
+
+    def here(self, node: ast.AST) -> None:
+        """Remember the line, for messages and for the graph."""
+        self.line = source_line(self.frame.file, node.lineno, self.frame.name)  # type: ignore[attr-defined]
+
+    def _run_Pass(self, node: ast.Pass) -> Signal:
+        return None
+
+    def _run_Expr(self, node: ast.Expr) -> Signal:
+        self.evaluate(node.value)
+        return None
+
+    def _run_Return(self, node: ast.Return) -> Signal:
+        return RETURN, Known(None) if node.value is None else self.evaluate(node.value)
+
+    def _run_Break(self, node: ast.Break) -> Signal:
+        return BREAK, None
+
+    def _run_Continue(self, node: ast.Continue) -> Signal:
+        return CONTINUE, None
+
+    def _run_If(self, node: ast.If) -> Signal:
+        return self.block(node.body if self.truth(self.evaluate(node.test)) else node.orelse)
+
+    def _run_For(self, node: ast.For) -> Signal:
+        items = self.iterate(self.evaluate(node.iter))
+        for item in items:
+            self.here(node)
+            self.bind(node.target, item)
+            signal = self.block(node.body)
+            if signal is not None and signal[0] == BREAK:
+                return None
+            if signal is not None and signal[0] == RETURN:
+                return signal
+            self._check_unrolled(len(items))
+        return self.block(node.orelse)
+
+    def _run_While(self, node: ast.While) -> Signal:
+        trips = 0
+        while self.truth(self.evaluate(node.test)):
+            trips += 1
+            self._check_trips(trips)
+            signal = self.block(node.body)
+            if signal is not None and signal[0] == BREAK:
+                return None
+            if signal is not None and signal[0] == RETURN:
+                return signal
+            self._check_unrolled(trips)
+            self.here(node)
+        return self.block(node.orelse)
+
+    def _check_unrolled(self, trips: int) -> None:
+        if len(self.builder) > self.unroll_budget and trips > 1:
+            raise CannotCapture("long-loop", f"a loop that takes more than {self.unroll_budget} operations unrolled")
+
+    unroll_budget = 600
+
+    def _run_Assign(self, node: ast.Assign) -> Signal:
+        value = self.evaluate(node.value)
+        for target in node.targets:
+            self.bind(target, value)
+        return None
+
+    def _run_AnnAssign(self, node: ast.AnnAssign) -> Signal:
+        if node.value is not None:
+            self.bind(node.target, self.evaluate(node.value))
+        return None
+
+    def _run_AugAssign(self, node: ast.AugAssign) -> Signal:
+        target = node.target
+        if isinstance(target, ast.Name):
+            if target.id not in self.frame.local_names:
+                raise CannotCapture("statement", f"the assignment to the global `{target.id}`")
+            old = self.lookup(target.id, self.frame)
+            self.frame.env[target.id] = self.inplace(type(node.op), old, self.evaluate(node.value))
+            return None
+        if isinstance(target, ast.Subscript):
+            owner, key = self.evaluate(target.value), self.evaluate(target.slice)
+            old = self.subscript(owner, key)
+            new = self.inplace(type(node.op), old, self.evaluate(node.value))
+            if not (isinstance(old, Arr) and new is old and old.steps and isinstance(owner, Arr)):
+                self._store_item(owner, key, new)  # a view has been written already
+            return None
+        if isinstance(target, ast.Attribute):
+            owner = self.evaluate(target.value)
+            old = self.attribute(owner, target.attr)
+            if isinstance(old, Arr) and old.kind == "array":
+                # `self.x += y` writes the array; binding the same object again changes nothing.
+                if self._plain_attribute(owner):
+                    self.inplace(type(node.op), old, self.evaluate(node.value))
+                    return None
+        raise CannotCapture("statement", "the assignment to an attribute")
+
+    def _plain_attribute(self, owner: Any) -> bool:
+        return isinstance(owner, Known) and "__setattr__" not in {
+            name for base in type(owner.value).__mro__ if base is not object for name in vars(base)
+        }
+
+    def bind(self, target: ast.expr, value: Any) -> None:
+        """Assign a value to a target."""
+        if isinstance(target, ast.Name):
+            if target.id not in self.frame.local_names:
+                raise CannotCapture("statement", f"the assignment to the global `{target.id}`")
+            self.frame.env[target.id] = value
+        elif isinstance(target, ast.Tuple | ast.List):
+            self._unpack(target, value)
+        elif isinstance(target, ast.Subscript):
+            self._store_item(self.evaluate(target.value), self.evaluate(target.slice), value)
+        else:
+            raise CannotCapture("statement", "the assignment to an attribute")
+
+    def _unpack(self, target: ast.Tuple | ast.List, value: Any) -> None:
+        items = self.iterate(value)
+        starred = [n for n, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
+        if starred:
+            at, count = starred[0], len(target.elts) - 1
+            if len(items) < count:
+                raise CannotCapture("raises", "ValueError: not enough values to unpack")
+            tail = len(items) - (count - at)
+            items = [*items[:at], Items(list, items[at:tail]), *items[tail:]]
+        if len(items) != len(target.elts):
+            raise CannotCapture("raises", f"ValueError: {len(items)} values to unpack into {len(target.elts)}")
+        for part, item in zip(target.elts, items, strict=True):
+            self.bind(part.value if isinstance(part, ast.Starred) else part, item)
+
+    def _store_item(self, owner: Any, key: Any, value: Any) -> None:
+        if isinstance(owner, Opaque):
+            raise CannotCapture(owner.id, owner.detail)
+        if isinstance(owner, Arr):
+            self.setitem(owner, key, value)
+        elif isinstance(owner, Items) and owner.path is None and owner.kind in (list, dict):
+            plain = self._plain_key(key)
+            self.ask(lambda: owner.items.__setitem__(plain, value))
+        else:
+            raise CannotCapture("effect", f"an item of {describe(owner)} from outside is assigned")
+
+    def _run_FunctionDef(self, node: ast.FunctionDef) -> Signal:
+        if node.decorator_list:
+            raise CannotCapture("statement", "a decorated nested function")
+        if any(isinstance(inner, ast.Nonlocal | ast.Global | ast.Yield | ast.YieldFrom) for inner in ast.walk(node)):
+            raise CannotCapture("statement", "a nested function with `nonlocal`, `global` or `yield`")
+        self.frame.env[node.name] = Closure(node, self.frame, self.defaults_of(node))
+        return None
+
+    def _run_Assert(self, node: ast.Assert) -> Signal:
+        if not self.truth(self.evaluate(node.test)):
+            raise CannotCapture("raises", "AssertionError")
+        return None
+
+    def _run_Raise(self, node: ast.Raise) -> Signal:
+        raise CannotCapture("raises", "a `raise` statement is reached")
+
+    def _run_Import(self, node: ast.Import) -> Signal:
+        for alias in node.names:
+            module = sys.modules.get(alias.name)
+            if module is None or ("." in alias.name and not alias.asname):
+                raise CannotCapture("statement", f"the import of `{alias.name}`")
+            self.bind(ast.Name(alias.asname or alias.name, ast.Store()), Known(module))
+        return None
+
+    def _run_ImportFrom(self, node: ast.ImportFrom) -> Signal:
+        module = sys.modules.get(node.module or "") if not node.level else None
+        for alias in node.names:
+            if module is None or not hasattr(module, alias.name):
+                raise CannotCapture("statement", f"the import of `{alias.name}`")
+            self.bind(ast.Name(alias.asname or alias.name, ast.Store()), self._module_attribute(module, alias.name))
+        return None
+
+
+__all__ = ["Signal", "Statements", "Sym", "source_of"]

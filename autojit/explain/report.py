@@ -1,0 +1,246 @@
+"""`Explanation`: what of a function compiles, what does not, and why; found without running the user's code."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field
+from typing import Any
+
+from autojit.capture.capture import Options, capture
+from autojit.capture.regions import Region, RegionTree
+from autojit.capture.values import UNKNOWN
+from autojit.errors import Reason, SourceLine
+from autojit.ir.graph import Node
+from autojit.ir.text import to_text
+from autojit.partition.steps import ClusterStep
+from autojit.runtime.compiler import Prepared, prepare
+from autojit.runtime.function import Controller
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterInfo:
+    """One cluster.
+
+    Attributes:
+        name: Its name; unique in the function.
+        lines: The lines of the user's file that it covers.
+        operations: How many operations it has.
+        text: Its graph as NumPy code.
+        prepared: The region it belongs to.
+        step: The cluster itself.
+    """
+
+    name: str
+    lines: tuple[int, ...]
+    operations: int
+    text: str
+    prepared: Prepared = field(repr=False)
+    step: ClusterStep = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The cluster as plain data."""
+        return {"name": self.name, "lines": list(self.lines), "operations": self.operations, "graph": self.text}
+
+
+@dataclass(slots=True)
+class Explanation:
+    """What becomes of one call.
+
+    Attributes:
+        name: The function.
+        clusters: The compiled programs, in program order.
+        host_nodes: Operations in the middle of compiled code that run in NumPy.
+        native_statements: Statements that stay Python.
+        regions: How many runs of statements are captured.
+    """
+
+    name: str
+    clusters: list[ClusterInfo] = field(default_factory=list)
+    host_nodes: list[Reason] = field(default_factory=list)
+    native_statements: list[Reason] = field(default_factory=list)
+    regions: int = 0
+    source: tuple[str, int, list[str]] | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the call is one captured region without native statements and host nodes."""
+        return self.regions == 1 and not self.native_statements and not self.host_nodes
+
+    @classmethod
+    def native(cls, name: str, reason: Reason) -> Explanation:
+        """The explanation of a function that runs native as a whole."""
+        return cls(name, native_statements=[reason])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as plain data."""
+        return {
+            "function": self.name,
+            "is_whole": self.is_whole,
+            "regions": self.regions,
+            "clusters": [cluster.to_dict() for cluster in self.clusters],
+            "host_nodes": [reason.to_dict() for reason in self.host_nodes],
+            "native_statements": [reason.to_dict() for reason in self.native_statements],
+        }
+
+    def __str__(self) -> str:
+        whole = "one program" if self.is_whole and len(self.clusters) == 1 else f"{len(self.clusters)} cluster(s)"
+        lines = [
+            f"{self.name}: {whole}, {len(self.host_nodes)} host node(s), "
+            f"{len(self.native_statements)} native statement(s)"
+        ]
+        for cluster in self.clusters:
+            lines.append(f"  {cluster.name}: {cluster.operations} operations, lines {_ranges(cluster.lines)}")
+        for title, reasons in (("host node", self.host_nodes), ("native", self.native_statements)):
+            for reason in reasons:
+                lines += [f"  {title}: {line}" if n == 0 else f"  {line}" for n, line in enumerate(str(reason).split("\n"))]
+        if self.source is not None:
+            lines += ["", *self._annotated()]
+        return "\n".join(lines)
+
+    def _annotated(self) -> list[str]:
+        assert self.source is not None
+        _file, first, text = self.source
+        marks: dict[int, list[str]] = {}
+        for cluster in self.clusters:
+            for line in cluster.lines:
+                marks.setdefault(line, []).append(cluster.name)
+        for title, reasons in (("host", self.host_nodes), ("native", self.native_statements)):
+            for reason in reasons:
+                if reason.source is not None:
+                    marks.setdefault(reason.source.line, []).append(f"{title}: {reason.id}")
+        width = max((len(", ".join(names)) for names in marks.values()), default=0)
+        return [
+            f"{', '.join(marks.get(number, [])):<{width}} | {number:4} {line.rstrip()}"
+            for number, line in enumerate(text, first)
+        ]
+
+
+def explain_call(controller: Controller, /, *args: Any, **kwargs: Any) -> Explanation:
+    """Explain what a call with these arguments becomes. Nothing of the user's code runs.
+
+    Args:
+        controller: The decorated function's (bound already).
+        *args: The arguments of the call; `ArraySpec`s may stand for arrays.
+        **kwargs: Its keyword arguments.
+    """
+    if controller.no_source is not None or controller.tree is None:
+        assert controller.no_source is not None
+        return Explanation.native(controller.original.__qualname__, controller.no_source)
+    tree = RegionTree(controller.tree.source)
+    explanation = Explanation(controller.original.__qualname__, source=_source(controller))
+    values = bind(controller, args, kwargs)
+    _explore(controller, tree, tree.root, values, explanation)
+    return explanation
+
+
+def bind(controller: Controller, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The local variables at the start of a call.
+
+    Raises:
+        TypeError: The arguments do not fit the function.
+    """
+    function = controller.function
+    bound = inspect.signature(controller.original).replace().bind(*args, **kwargs)
+    names = function.__code__.co_varnames
+    defaults = function.__defaults__ or ()
+    positional = names[: function.__code__.co_argcount]
+    values: dict[str, Any] = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
+    values.update(function.__kwdefaults__ or {})
+    bound.apply_defaults()
+    values.update({name: value for name, value in bound.arguments.items() if name in _given(bound, args, kwargs) or name not in values})
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            values[name] = cell.cell_contents
+        except ValueError:
+            values[name] = UNKNOWN
+    return values
+
+
+def _given(bound: inspect.BoundArguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> set[str]:
+    return set(list(bound.arguments)[: len(args)]) | set(kwargs)
+
+
+def _source(controller: Controller) -> tuple[str, int, list[str]] | None:
+    try:
+        lines, first = inspect.getsourcelines(controller.original)
+    except (OSError, TypeError):
+        return None
+    return controller.original.__code__.co_filename, first, lines
+
+
+def _explore(
+    controller: Controller, tree: RegionTree, region: Region, values: dict[str, Any], out: Explanation
+) -> None:
+    """Capture a region; where it is cut, go on with its parts."""
+    if not region.worthwhile:
+        return
+    if region.unbound:
+        line = tree.source.line(region.statements[0])
+        out.native_statements.append(Reason("unbound", f"`{region.unbound}` may have no value here", line))
+        return
+    options = Options(controller.options.node_budget, controller.options.unroll_budget, controller.options.observed)
+    captured = capture(tree, region, values, options)
+    if not captured.cuts:
+        _add_clusters(controller, prepare(captured, controller.config), out)
+        return
+    before = {id(cut.statement): cut.reason for cut in captured.cuts}
+    tree.split(region, [cut.statement for cut in captured.cuts])
+    for part in region.parts or ():
+        if isinstance(part, Region):
+            first = part.statements[0]
+            origin = getattr(first, "autojit_origin", first)
+            _explore(controller, tree, part, captured.snapshots.get(id(origin), values), out)
+            continue
+        origin = getattr(part.statement, "autojit_origin", part.statement)
+        out.native_statements.append(before[id(origin)])
+        for block in part.blocks.values():
+            snapshot = captured.snapshots.get(id(block.statements[0]))
+            if snapshot is not None:
+                _explore(controller, tree, block, snapshot, out)
+
+
+def _add_clusters(controller: Controller, prepared: Prepared, out: Explanation) -> None:
+    nodes = prepared.graph.nodes
+    if not nodes:
+        return
+    out.regions += 1
+    number = prepared.capture.region.number
+    prefix = f"region_{number}_" if number else ""
+    for step in prepared.steps:
+        if isinstance(step, ClusterStep):
+            lines = tuple(sorted({node.source.line for node in step.graph.nodes if node.source}))
+            text = to_text(step.graph)
+            out.clusters.append(ClusterInfo(prefix + step.name, lines, len(step.graph.nodes), text, prepared, step))
+    for node in nodes:
+        if node.cluster is None:
+            out.host_nodes.append(_host_reason(node))
+
+
+def _host_reason(node: Node) -> Reason:
+    if node.reason is not None:
+        where = node.reason.source or node.source
+        return Reason(node.reason.id, node.reason.detail, where)
+    return Reason("host-op", f"`{node.op.name}` runs on the host", node.source)
+
+
+def strict_reasons(controller: Controller, values: dict[str, Any]) -> tuple[Reason, ...]:
+    """Every reason why a call is not one program, in program order."""
+    assert controller.tree is not None
+    tree = RegionTree(controller.tree.source)
+    explanation = Explanation(controller.original.__qualname__)
+    _explore(controller, tree, tree.root, values, explanation)
+    reasons = [*explanation.native_statements, *explanation.host_nodes]
+    return tuple(sorted(reasons, key=lambda reason: reason.source.line if reason.source else 0))
+
+
+def _ranges(lines: tuple[int, ...]) -> str:
+    parts: list[str] = []
+    for line in lines:
+        if parts and line == int(parts[-1].split("-")[-1]) + 1:
+            parts[-1] = f"{parts[-1].split('-')[0]}-{line}"
+        else:
+            parts.append(str(line))
+    return ", ".join(parts)
+
+
+__all__ = ["ClusterInfo", "Explanation", "SourceLine", "bind", "explain_call", "strict_reasons"]

@@ -1,0 +1,75 @@
+"""From a capture to a plan: passes, partition, compilation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from autojit.capture.capture import Capture
+from autojit.compile.cache import CACHE
+from autojit.compile.executable import Executable
+from autojit.config import Config
+from autojit.ir.graph import Graph
+from autojit.partition.clusters import partition
+from autojit.partition.steps import ClusterStep, Step, steps
+from autojit.passes.pipeline import Stage, run_pipeline
+from autojit.runtime.plan import Plan, build
+
+
+@dataclass(slots=True)
+class Counters:
+    """What one function has done so far.
+
+    Attributes:
+        hits: Calls of a region that a plan answered.
+        misses: Calls of a region for which no plan was there yet.
+        native: Calls that a plan left to NumPy.
+        captures: Times a region was interpreted.
+        compiles: Programs compiled for this function.
+        compile_seconds: The time that took.
+        traps: Calls repeated in NumPy because of their data.
+    """
+
+    hits: int = 0
+    misses: int = 0
+    native: int = 0
+    captures: int = 0
+    compiles: int = 0
+    compile_seconds: float = 0.0
+    traps: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Prepared:
+    """A capture whose graph has been through the passes and the partition."""
+
+    capture: Capture
+    graph: Graph
+    steps: tuple[Step, ...]
+    stages: list[Stage] = field(default_factory=list)
+
+
+def prepare(capture: Capture, config: Config) -> Prepared:
+    """Run the passes and the partition on a captured graph."""
+    assert capture.graph is not None
+    stages: list[Stage] = []
+    graph = partition(run_pipeline(capture.graph, stages), config)
+    return Prepared(capture, graph, steps(graph), stages)
+
+
+def compile_step(step: ClusterStep, prefix: str, counters: Counters) -> Executable:
+    """The executable of a cluster, from the cache or compiled now."""
+    before = CACHE.info().compiles
+    graph = replace(step.graph, name=f"{prefix}{step.name}")
+    executable = CACHE.get_or_compile(graph)
+    if CACHE.info().compiles != before:
+        counters.compiles += 1
+        counters.compile_seconds += executable.compile_seconds
+    return executable
+
+
+def compile_plan(prepared: Prepared, counters: Counters, prefix: str = "") -> Plan:
+    """Compile the clusters and write the plan."""
+    executables = {
+        step.name: compile_step(step, prefix, counters) for step in prepared.steps if isinstance(step, ClusterStep)
+    }
+    return build(prepared.capture, prepared.graph, prepared.steps, executables)

@@ -1,0 +1,254 @@
+"""`Controller`: the regions, probes and plans of one decorated function."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import types
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from autojit.capture.calls import source_of
+from autojit.capture.capture import Capture, Options, capture
+from autojit.capture.probes import instrument
+from autojit.capture.regions import Region, RegionTree, leaves
+from autojit.config import Config
+from autojit.errors import AutojitError, AutojitWarning, CannotCapture, Reason, UncompilableError
+from autojit.partition.cost import estimate
+from autojit.runtime.compiler import Counters, Prepared, compile_plan, prepare
+from autojit.runtime.environment import is_default
+from autojit.runtime.measured import Trial
+from autojit.runtime.plan import NATIVE, Plan, native_plan
+from autojit.runtime.probe import Probe
+
+log = logging.getLogger("autojit")
+
+#: All controllers, so that autojit can be switched off and on as a whole.
+CONTROLLERS: weakref.WeakSet[Controller] = weakref.WeakSet()
+#: Reasons that hold whatever the types of the arguments are.
+_ALWAYS = frozenset(["effect", "statement", "long-loop", "unsupported-syntax"])
+
+
+class Controller:
+    """Owns the instrumented function.
+
+    Args:
+        function: The user's function; it stays as it is.
+        config: The flags, with the decorator's keywords merged in.
+        strict: Whether everything must be one program (`jit_compile`).
+        explain: Lists all reasons why a call is not one program; given by the rooms above.
+        enabled: Whether the probes are on.
+    """
+
+    def __init__(
+        self,
+        function: types.FunctionType,
+        config: Config,
+        strict: bool,
+        explain: Callable[[Controller, dict[str, Any]], tuple[Reason, ...]],
+        enabled: bool = True,
+    ) -> None:
+        self.original = function
+        self.config = config
+        self.strict = strict
+        self.explain_all = explain
+        self.counters = Counters()
+        self.options = Options(config.max_cluster_size, config.unroll_budget)
+        self.probes: dict[int, Probe] = {}
+        self.tree: RegionTree | None = None
+        self.no_source: Reason | None = None
+        self.enabled = enabled
+        self._lock = threading.RLock()
+        self._warned: set[str] = set()
+        try:
+            self.tree = RegionTree(source_of(function))
+        except CannotCapture as error:
+            self.no_source = Reason(error.id, error.detail)
+        self.function = self._install()
+        CONTROLLERS.add(self)
+
+    # ---- the instrumented function
+
+    def _install(self) -> types.FunctionType:
+        original = self.original
+        code = original.__code__
+        if self.tree is not None:
+            self._add_probes()
+            code = instrument(self.tree, self.probes)
+        cells = dict(zip(original.__code__.co_freevars, original.__closure__ or (), strict=True))
+        closure = tuple(cells[name] for name in code.co_freevars)
+        made = types.FunctionType(code, original.__globals__, original.__name__, original.__defaults__, closure)
+        made.__kwdefaults__ = original.__kwdefaults__ and dict(original.__kwdefaults__)
+        made.__dict__.update(original.__dict__)
+        made.__doc__ = original.__doc__
+        made.__qualname__ = original.__qualname__
+        made.__module__ = original.__module__
+        made.__annotations__ = original.__annotations__
+        made.__wrapped__ = original  # type: ignore[attr-defined]
+        made.__autojit_original__ = original  # type: ignore[attr-defined]
+        return made
+
+    def _add_probes(self) -> None:
+        assert self.tree is not None
+        for region in self.tree.regions:
+            if region.number not in self.probes and region.worthwhile and not region.unbound:
+                self.probes[region.number] = Probe(region, self, self.enabled)
+
+    def switch(self, on: bool) -> None:
+        """Switch all probes."""
+        self.enabled = on
+        for probe in self.probes.values():
+            probe.on = on and probe.state != "off"
+
+    def _off(self, probe: Probe) -> None:
+        probe.state = "off"
+        probe.on = False
+        probe.plans = ()
+
+    # ---- plans
+
+    def miss(self, probe: Probe, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """No plan applies: make one, if it pays, and run it."""
+        if not is_default():
+            return None
+        with self._lock:
+            for plan in probe.plans:  # another thread may have made it meanwhile
+                if plan.call(*values) is not None:
+                    return probe.enter(*values)
+            self.counters.misses += 1
+            if len(probe.plans) >= self.config.max_plans:
+                self._too_many(probe)
+                return None
+            named = dict(zip(probe.region.live_in, values, strict=True))
+            plan = self._make(probe, named)
+        if plan is None:
+            return None
+        result = self.first_run(probe, plan, values)
+        return None if result is NATIVE else result
+
+    def _make(self, probe: Probe, values: dict[str, Any]) -> Plan | None:
+        """Capture and compile a region for these values."""
+        assert self.tree is not None
+        self.counters.captures += 1
+        captured = capture(self.tree, probe.region, values, self.options)
+        if captured.cuts:
+            self._give_up(probe, captured, values)
+            return None
+        assert captured.graph is not None
+        if not captured.graph.nodes and not self.strict:
+            self._off(probe)
+            return None
+        prepared = prepare(captured, self.config)
+        if self.strict and any(node.cluster is None for node in prepared.graph.nodes):
+            raise self.uncompilable(self.explain_all(self, values))
+        if probe.region.depth and not self.strict and self._too_small(prepared):
+            reason = Reason("too-small", "the loop body is too little work", self.tree.source.line(probe.region.statements[0]))
+            self._add(probe, native_plan(captured, reason))
+            return None
+        if self.config.policy == "measured" and not self.strict:
+            trial = Trial(prepared, self, probe)
+            self._add(probe, trial.plan)
+            return None
+        plan = self.compile(prepared, probe)
+        self._add(probe, plan)
+        return plan
+
+    def compile(self, prepared: Prepared, probe: Probe) -> Plan:
+        """Compile a prepared region."""
+        number = probe.region.number
+        plan = compile_plan(prepared, self.counters, f"region_{number}_" if number else "")
+        if self.config.clustering_debug:
+            lines = f"{probe.region.lines[0]}-{probe.region.lines[1]}"
+            log.warning("%s, lines %s:\n%s", self.original.__qualname__, lines, plan.source)
+        return plan
+
+    def _add(self, probe: Probe, plan: Plan) -> None:
+        probe.plans = (plan, *probe.plans)
+
+    def replace(self, probe: Probe, old: Plan, new: Plan) -> None:
+        """Put a plan in another's place."""
+        with self._lock:
+            probe.plans = tuple(new if plan is old else plan for plan in probe.plans)
+
+    def first_run(self, probe: Probe, plan: Plan, values: tuple[Any, ...]) -> Any:
+        """Run a plan that was just made."""
+        return probe.enter(*values) if plan in probe.plans else None
+
+    def _too_small(self, prepared: Prepared) -> bool:
+        cost = estimate(prepared.graph)
+        return cost.plan_seconds > cost.numpy_seconds
+
+    def _give_up(self, probe: Probe, captured: Capture, values: dict[str, Any]) -> None:
+        """A region is not captured as a whole: split it; calls of these types stay native here."""
+        if self.strict:
+            raise self.uncompilable(self.explain_all(self, values))
+        assert self.tree is not None
+        cuts = captured.cuts
+        if probe.region.parts is None:
+            self.tree.split(probe.region, [cut.statement for cut in cuts])
+            self._add_probes()
+            self.function.__code__ = instrument(self.tree, self.probes)
+        if any(cut.reason.id in _ALWAYS for cut in cuts):
+            self._off(probe)
+        else:
+            self._add(probe, native_plan(captured, cuts[0].reason))
+
+    # ---- trouble
+
+    def plan_failed(self, probe: Probe, plan: Plan, error: Exception) -> None:
+        """A plan raised: run the statements; a plan that keeps failing is dropped."""
+        if isinstance(error, OverflowError | ZeroDivisionError | AttributeError | KeyError | IndexError | ValueError):
+            # The prologue met data that Python itself refuses; NumPy will say so.
+            probe.traps += 1
+            if probe.traps < 3:
+                return None
+        self._warn("internal", f"a plan of `{self.original.__qualname__}` failed: {type(error).__name__}: {error}")
+        self._off(probe)
+        return None
+
+    def miss_failed(self, probe: Probe, error: Exception) -> None:
+        """Making a plan failed inside autojit or XLA."""
+        message = f"`{self.original.__qualname__}` could not be compiled: {type(error).__name__}: {error}"
+        if self.strict:
+            raise AutojitError(message) from error
+        log.debug("%s", message, exc_info=error)
+        self._warn("internal", message)
+        self._off(probe)
+        return None
+
+    def uncompilable(self, reasons: tuple[Reason, ...]) -> UncompilableError:
+        """The error of `jit_compile`."""
+        return UncompilableError(self.original.__qualname__, reasons)
+
+    def _too_many(self, probe: Probe) -> None:
+        first, last = probe.region.lines
+        self._warn(
+            "too-many-plans",
+            f"lines {first}-{last} of `{self.original.__qualname__}` were called with more than "
+            f"{self.config.max_plans} combinations of shapes and constants; they run in NumPy from now on",
+        )
+        self._off(probe)
+
+    def _warn(self, id: str, message: str) -> None:
+        if id not in self._warned:
+            self._warned.add(id)
+            warnings.warn(f"autojit [{id}]: {message}", AutojitWarning, stacklevel=5)
+
+    # ---- what the user asks
+
+    def clear(self) -> None:
+        """Forget all plans and all that was learned about the regions."""
+        with self._lock:
+            for probe in self.probes.values():
+                probe.plans = ()
+                probe.state = None
+                probe.on = self.enabled
+                probe.hits = probe.native = probe.traps = 0
+            self.counters = Counters()
+            self.options.observed.clear()
+
+    def leaf_regions(self) -> list[Region]:
+        """The regions that are not split, in program order."""
+        return list(leaves(self.tree.root)) if self.tree is not None else []

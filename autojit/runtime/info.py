@@ -1,0 +1,52 @@
+"""`CacheInfo`: the counters that `cache_info()` shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autojit.compile.cache import CACHE
+from autojit.runtime.function import Controller
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """What a decorated function has done since it was made or cleared.
+
+    Attributes:
+        hits: Calls of a region answered by a plan.
+        misses: Calls of a region for which no plan was there.
+        native: Calls of a region that a plan left to NumPy.
+        captures: Times a region was interpreted.
+        compiles: Programs compiled.
+        compile_seconds: Seconds spent on that.
+        traps: Calls repeated in NumPy because of their data.
+        plans: Plans in memory.
+        nbytes: Bytes of machine code in the process-wide cache of programs.
+    """
+
+    hits: int = 0
+    misses: int = 0
+    native: int = 0
+    captures: int = 0
+    compiles: int = 0
+    compile_seconds: float = 0.0
+    traps: int = 0
+    plans: int = 0
+    nbytes: int = 0
+
+
+def cache_info(controller: Controller) -> CacheInfo:
+    """The counters of a decorated function."""
+    counters = controller.counters
+    probes = list(controller.probes.values())
+    return CacheInfo(
+        hits=sum(probe.hits for probe in probes),
+        misses=counters.misses,
+        native=sum(probe.native for probe in probes),
+        captures=counters.captures,
+        compiles=counters.compiles,
+        compile_seconds=counters.compile_seconds,
+        traps=sum(probe.traps for probe in probes),
+        plans=sum(not plan.is_native for probe in probes for plan in probe.plans),
+        nbytes=CACHE.info().nbytes,
+    )

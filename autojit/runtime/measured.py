@@ -1,0 +1,92 @@
+"""The `measured` policy: a region stays in NumPy until compiling it pays, and goes back when it does not."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from autojit.errors import Reason, Trapped
+from autojit.ir.evaluate import evaluate
+from autojit.runtime.compiler import Prepared
+from autojit.runtime.plan import NATIVE, Plan, native_plan
+
+#: NumPy time that must have been spent in a region before it is worth a compilation.
+PAYS_AFTER = 0.05
+#: A plan is kept when it needs at most this fraction of NumPy's time.
+KEEP_BELOW = 0.95
+#: How many runs of a plan are timed; the first ones touch new memory.
+TIMED_RUNS = 4
+
+
+class Trial:
+    """Measures a captured region against NumPy and decides.
+
+    It takes part as a plan whose calls stay native while it waits. NumPy's time is that of the captured graph run in
+    NumPy on the call's own arguments, which changes nothing.
+    """
+
+    def __init__(self, prepared: Prepared, controller: Any, probe: Any) -> None:
+        self.prepared = prepared
+        self.controller = controller
+        self.probe = probe
+        self.guard = native_plan(prepared.capture, None)
+        self.numpy_seconds = 0.0
+        self.calls = 0
+        self.times: list[float] = []
+        self.compiled: Plan | None = None
+        self.plan = Plan(self.enter, self.guard.source, prepared.capture, reason=None)
+
+    def enter(self, *values: Any) -> Any:
+        """One call: native until compiling pays, then timed runs of the compiled plan."""
+        if self.compiled is None:
+            if self.guard.call(*values) is None:
+                return None
+            self.calls += 1
+            if self.calls == 2 or (self.calls & (self.calls - 1)) == 0:
+                self._time_numpy(values)
+            if self.numpy_seconds * self.calls < PAYS_AFTER or self.calls < 2:
+                return NATIVE
+            self.compiled = self.controller.compile(self.prepared, self.probe)
+        start = time.perf_counter()
+        result = self.compiled.call(*values)
+        seconds = time.perf_counter() - start
+        if result is not None and result is not NATIVE:
+            self.times.append(seconds)
+            if len(self.times) >= TIMED_RUNS:
+                self._decide()
+        return result
+
+    def _time_numpy(self, values: tuple[Any, ...]) -> None:
+        arguments = self._arguments(values)
+        if arguments is None:
+            return
+        start = time.perf_counter()
+        try:
+            evaluate(self.prepared.graph, arguments)
+        except Exception:  # NumPy will raise it again at the user's line
+            return
+        seconds = time.perf_counter() - start
+        self.numpy_seconds = min(self.numpy_seconds or seconds, seconds)
+
+    def _arguments(self, values: tuple[Any, ...]) -> list[Any] | None:
+        """The graph's inputs for these live-ins, by running the prologue."""
+        capture = self.prepared.capture
+        lines = [f"def inputs({', '.join(capture.prologue.parameters)}):", *capture.prologue.render()]
+        lines.append(f"    return [{', '.join(capture.input_names)}]")
+        import_names = {**self.guard.call.__globals__}
+        exec("\n".join(lines), import_names)
+        try:
+            return import_names["inputs"](*values)
+        except (Trapped, ArithmeticError):
+            return None
+
+    def _decide(self) -> None:
+        assert self.compiled is not None
+        best = min(self.times)
+        if best <= KEEP_BELOW * self.numpy_seconds:
+            self.controller.replace(self.probe, self.plan, self.compiled)
+            return
+        detail = f"{best * 1e3:.3g} ms compiled, {self.numpy_seconds * 1e3:.3g} ms in NumPy"
+        line = self.controller.tree.source.line(self.probe.region.statements[0])
+        native = native_plan(self.prepared.capture, Reason("slower", detail, line))
+        self.controller.replace(self.probe, self.plan, native)

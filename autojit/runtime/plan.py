@@ -1,0 +1,280 @@
+"""Plans: one generated Python function that checks its guard, runs the steps, commits, and builds the results."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.capture import Capture
+from autojit.capture.results import Constant, Container, FromPrologue, Recipe, Result, Unset, ViewOf
+from autojit.capture.values import ViewStep
+from autojit.compile.executable import Executable
+from autojit.errors import Trapped
+from autojit.ir.graph import Const, Graph, Operand, Value
+from autojit.ir.index import Index, window_slice
+from autojit.ir.spec import Spec, spec_of
+from autojit.partition.steps import ClusterStep, Step
+from autojit.runtime.buffers import own, to_scalar
+from autojit.runtime.environment import is_default
+
+
+class _Sentinel:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+
+#: A plan's answer "this call is NumPy's", and the value of a live-out name that stays as it is.
+NATIVE = _Sentinel("NATIVE")
+UNSET = _Sentinel("UNSET")
+
+_numbers = itertools.count()
+
+
+@dataclass(slots=True, eq=False)
+class Plan:
+    """A captured region, ready to run.
+
+    Attributes:
+        call: The generated function: the live-ins in; `None` (the guard failed), `NATIVE`, or a tuple of the
+            exit code and the returned value or the live-outs.
+        source: Its text.
+        capture: What it was made from.
+        graph: The partitioned graph.
+        steps: The clusters and host nodes in the order in which they run.
+        executables: The compiled clusters by name.
+    """
+
+    call: Callable[..., Any]
+    source: str
+    capture: Capture
+    graph: Graph | None = None
+    steps: tuple[Step, ...] = ()
+    executables: dict[str, Executable] | None = None
+    reason: Any = None
+
+    @property
+    def is_native(self) -> bool:
+        """Whether the plan only says that these calls are NumPy's."""
+        return self.graph is None
+
+
+def native_plan(capture: Capture, reason: Any) -> Plan:
+    """A plan that recognizes calls which stay native, so that they are not captured again."""
+    writer = _Writer(capture)
+    writer.lines += ["    return NATIVE"]
+    return Plan(*writer.finish(), capture, reason=reason)
+
+
+def build(
+    capture: Capture, graph: Graph, steps: tuple[Step, ...], executables: dict[str, Executable]
+) -> Plan:
+    """Generate the function of a plan.
+
+    Args:
+        capture: The region's prologue and recipes.
+        graph: Its graph after the passes and the partition.
+        steps: The graph's steps.
+        executables: A compiled program for each cluster step.
+    """
+    writer = _Writer(capture)
+    writer.operands = {value.name: name for value, name in zip(graph.inputs, capture.input_names, strict=True)}
+    for step in steps:
+        writer.step(step, executables)
+    for write in graph.writes:
+        writer.commit(write.target, write.value)
+    writer.results(graph)
+    call, source = writer.finish()
+    return Plan(call, source, capture, graph, steps, executables)
+
+
+class _Writer:
+    """Writes the text of a plan's function."""
+
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self.names: dict[str, Any] = dict(capture.prologue.constants)
+        self.names.update(
+            ndarray=np.ndarray, apart=apart, NATIVE=NATIVE, UNSET=UNSET, own=own, copyto=np.copyto, array=np.array,
+            is_default=is_default, window_slice=window_slice, Trapped=Trapped, relayout=relayout,
+            broadcast_to=np.broadcast_to,
+        )  # fmt: skip
+        self.lines = ["    if not is_default(): return NATIVE", *capture.prologue.render()]
+        self.operands: dict[str, str] = {}
+        self.specs: dict[str, Spec] = {}
+        self._taken: set[str] = set()
+        self._made: dict[int, str] = {}
+        self._next = 0
+
+    def constant(self, value: Any, prefix: str = "C") -> str:
+        name = f"{prefix}{self._next}"
+        self._next += 1
+        self.names[name] = value
+        return name
+
+    # ---- steps
+
+    def step(self, step: Step, executables: dict[str, Executable]) -> None:
+        if isinstance(step, ClusterStep):
+            run = self.constant(executables[step.name].run, f"{step.name}_")
+            arguments = ", ".join(self.text(value) for value in step.graph.inputs)
+            values = [operand for operand in step.graph.results]
+            results = [f"r_{value}" for value in values]
+            self.lines.append(f"    [{', '.join(results)}] = {run}([{arguments}])")
+            for value, name in zip(values, results, strict=True):
+                if isinstance(value, Value):
+                    self.operands[value.name] = name
+                    self.specs[name] = value.spec
+            return
+        node = step.node
+        function = self.constant(_host_call(node), "host_")
+        arguments = ", ".join(self.plain(operand) for operand in node.inputs)
+        outputs = [f"h_{value.name}" for value in node.outputs]
+        self.lines.append(f"    {', '.join(outputs)}, = {function}({arguments})")
+        for value, name in zip(node.outputs, outputs, strict=True):
+            self.operands[value.name] = name
+
+    def text(self, operand: Operand) -> str:
+        """The name of an operand's value, as a step gave it."""
+        return self.constant(operand.value) if isinstance(operand, Const) else self.operands[operand.name]
+
+    def plain(self, operand: Operand) -> str:
+        """The operand as the Python object that NumPy would see."""
+        name = self.text(operand)
+        spec = self.specs.get(name)
+        if spec is not None and spec.kind != "array":
+            return f"{self.constant(to_scalar, 'to_scalar_')}({name}, {self.constant(spec)})"
+        return name
+
+    # ---- effects and results
+
+    def commit(self, target: Value, value: Operand) -> None:
+        self.lines.append(f"    copyto({self.operands[target.name]}, {self.text(value)})")
+
+    def results(self, graph: Graph) -> None:
+        parts = [self.recipe(recipe, graph) for recipe in self.capture.recipes]
+        self.lines.append(f"    return ({', '.join([str(self.capture.exit), *parts])},)")
+
+    def recipe(self, recipe: Recipe, graph: Graph) -> str:
+        """The name of the object that a recipe makes; made once."""
+        name = self._made.get(id(recipe))
+        if name is None:
+            name = self._made[id(recipe)] = self._recipe(recipe, graph)
+        return name
+
+    def _recipe(self, recipe: Recipe, graph: Graph) -> str:
+        if isinstance(recipe, FromPrologue):
+            return recipe.name
+        if isinstance(recipe, Constant):
+            return self.constant(recipe.value)
+        if isinstance(recipe, Unset):
+            return "UNSET"
+        name = f"x{len(self._made)}_{id(recipe) % 9973}"
+        if isinstance(recipe, Result):
+            text = self._result(graph.outputs[recipe.number], recipe)
+        elif isinstance(recipe, ViewOf):
+            text = self.recipe(recipe.base, graph)
+            for step in recipe.steps:
+                text = self._view(text, step)
+        else:
+            text = self._container(recipe, graph)
+        self.lines.append(f"    {name} = {text}")
+        return name
+
+    def _result(self, operand: Operand, recipe: Result) -> str:
+        spec = recipe.spec
+        if spec.kind != "array":
+            return self.plain(operand)
+        name = self.text(operand)
+        if isinstance(operand, Const) or name not in self.specs or name in self._taken:
+            text = f"array({name}, {self.constant(spec.dtype)}, order='C')"  # a fresh copy
+        else:
+            self._taken.add(name)
+            text = f"own({name})"
+        if recipe.strides is not None:
+            text = f"relayout({text}, {recipe.strides!r})"
+        return text
+
+    def _view(self, base: str, step: ViewStep) -> str:
+        params = dict(step.params)
+        kind = step.op.name
+        if kind == "getitem":
+            index: Index = params["index"]
+            if index.is_static:
+                return f"{base}[{self.constant(index.fill(()))}]"
+            text = index.text([f"int({name})" for name in step.names])
+            return f"{base}[{text.replace('aj.window_slice', 'window_slice')}]"
+        if kind == "np.transpose":
+            return f"{base}.transpose({params['axes']!r})"
+        if kind == "np.reshape":
+            return f"{base}.reshape({params['shape']!r})"
+        if kind in ("np.real", "np.imag"):
+            return f"{base}.{kind[3:]}"
+        if kind == "np.diagonal":
+            return f"{base}.diagonal({params['offset']}, {params['axis1']}, {params['axis2']})"
+        return f"broadcast_to({base}, {params['shape']!r})"
+
+    def _container(self, recipe: Container, graph: Graph) -> str:
+        parts = [self.recipe(part, graph) for part in recipe.parts]
+        if recipe.keys is not None:
+            pairs = ", ".join(f"{key!r}: {part}" for key, part in zip(recipe.keys, parts, strict=True))
+            kind = self.constant(recipe.kind)
+            return f"{{{pairs}}}" if recipe.kind is dict else f"{kind}(**{{{pairs}}})"
+        if recipe.kind is list:
+            return f"[{', '.join(parts)}]"
+        if recipe.kind is tuple:
+            return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+        return f"{self.constant(recipe.kind)}({', '.join(parts)})"
+
+    # ---- the function
+
+    def finish(self) -> tuple[Callable[..., Any], str]:
+        header = f"def plan({', '.join(self.capture.prologue.parameters)}):"
+        source = "\n".join([header, *self.lines]) + "\n"
+        file = f"<autojit plan {next(_numbers)}>"
+        namespace = dict(self.names)
+        exec(compile(source, file, "exec"), namespace)
+        linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+        return namespace["plan"], source
+
+
+def apart(written: np.ndarray, *others: np.ndarray) -> bool:
+    """Whether an array shares no memory with others."""
+    if written.base is None:
+        for other in others:
+            if other is written or (other.base is not None and np.may_share_memory(written, other)):
+                return False
+        return True
+    return not any(other is written or np.may_share_memory(written, other) for other in others)
+
+
+def relayout(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
+    """A copy whose axes lie in memory in the order that `strides` has."""
+    order = sorted(range(array.ndim), key=lambda axis: -abs(strides[axis]))
+    back = np.argsort(order)
+    return np.ascontiguousarray(array.transpose(order)).transpose(back)
+
+
+def _host_call(node: Any) -> Callable[..., tuple[Any, ...]]:
+    """Run a host node and check that its results are what the plan was built for."""
+    call, keywords = node.op.call, node.keywords
+    specs = [value.spec for value in node.outputs]
+    many = len(specs) > 1
+
+    def run(*arguments: Any) -> tuple[Any, ...]:
+        results = call(*arguments, **keywords)
+        if not many:
+            results = (results,)
+        for result, spec in zip(results, specs, strict=True):
+            if spec_of(result) != spec:
+                raise Trapped(f"`{node.op.name}` gave {spec_of(result)} instead of {spec}")
+        return tuple(results)
+
+    return run

@@ -1,0 +1,62 @@
+"""`Probe`: what stands before a region and asks whether a plan can take it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autojit.capture.regions import Region
+from autojit.errors import Trapped, UncompilableError
+from autojit.runtime.plan import NATIVE, UNSET, Plan
+
+
+class Probe:
+    """The run-time side of a region. `enter` is the warm path.
+
+    Attributes:
+        on: Whether to ask at all.
+        unset: The value of a live-out name that stays as it is.
+        plans: The plans, most recently made first.
+        region: The statements.
+        calls: How often a call found no plan.
+    """
+
+    __slots__ = ("__weakref__", "calls", "hits", "native", "on", "owner", "plans", "region", "state", "traps")
+    unset = UNSET
+
+    def __init__(self, region: Region, owner: Any, on: bool) -> None:
+        self.region = region
+        self.owner = owner
+        self.on = on
+        self.plans: tuple[Plan, ...] = ()
+        self.calls = 0
+        self.hits = 0
+        self.native = 0
+        self.traps = 0
+        self.state: Any = None
+
+    def enter(self, *values: Any) -> tuple[Any, ...] | None:
+        """The region's exit and results, or `None`: run the statements."""
+        for plan in self.plans:
+            try:
+                result = plan.call(*values)
+            except Trapped:
+                self.traps += 1
+                return None
+            except Exception as error:
+                return self.owner.plan_failed(self, plan, error)
+            if result is None:
+                continue
+            if result is NATIVE:
+                self.native += 1
+                return None
+            self.hits += 1
+            return result
+        try:
+            return self.owner.miss(self, values)
+        except UncompilableError:
+            raise
+        except Exception as error:
+            return self.owner.miss_failed(self, error)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a function compiled by autojit is pickled by name, not by value")
