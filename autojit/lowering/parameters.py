@@ -47,12 +47,12 @@ class Parameter:
 
 
 def parameters_of(graph: Graph) -> tuple[Parameter, ...]:
-    """How the inputs of a cluster become parameters.
+    """How the inputs of a cluster become parameters. Inputs that no node reads have none.
 
-    Array inputs that a node reads are parameters in order. NumPy's own large arrays start 16 bytes past a page, and XLA would copy them;
-    where every op of the cluster is fused into a loop, a large input is passed as a window: the aligned memory that
-    contains it, and the number of elements before it, at run time. Scalars are packed, one vector per dtype,
-    because each separate argument costs time at every call.
+    NumPy's own large arrays start 16 bytes past a page, where XLA does not read them in place. Where every op of the
+    cluster is fused into a loop, a large input is passed as a window: the aligned memory that contains it and, at run
+    time, the number of elements before it. Scalars are packed, one vector per dtype, because each separate argument
+    costs time at every call.
     """
     fuses = all(node.op.family in _FUSING for node in graph.nodes)
     used = graph.users()
