@@ -18,6 +18,7 @@ from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
 
 _MISSING = object()
+_HEAP_TYPE = 1 << 9
 
 
 class Expressions(Calls):
@@ -366,7 +367,8 @@ class Expressions(Calls):
 
 
 def _overridden(kind: type) -> set[str]:
-    return {name for base in kind.__mro__ if base is not object for name in vars(base)}
+    """What Python classes (not C types) define for the instances of a type."""
+    return {name for base in kind.__mro__ if base.__flags__ & _HEAP_TYPE for name in vars(base)}
 
 
 __all__ = ["BINARY", "COMPARE", "Expressions"]

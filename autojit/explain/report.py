@@ -6,8 +6,9 @@ import inspect
 from dataclasses import dataclass, field
 from typing import Any
 
-from autojit.capture.capture import Options, capture
-from autojit.capture.regions import Region, RegionTree
+from autojit.capture.capture import Cut
+from autojit.capture.explore import explore
+from autojit.capture.regions import RegionTree
 from autojit.capture.values import UNKNOWN
 from autojit.errors import Reason, SourceLine
 from autojit.ir.graph import Node
@@ -64,7 +65,7 @@ class Explanation:
     @property
     def is_whole(self) -> bool:
         """Whether the call is one captured region without native statements and host nodes."""
-        return self.regions == 1 and not self.native_statements and not self.host_nodes
+        return self.regions <= 1 and not self.native_statements and not self.host_nodes
 
     @classmethod
     def native(cls, name: str, reason: Reason) -> Explanation:
@@ -126,10 +127,8 @@ def explain_call(controller: Controller, /, *args: Any, **kwargs: Any) -> Explan
     if controller.no_source is not None or controller.tree is None:
         assert controller.no_source is not None
         return Explanation.native(controller.original.__qualname__, controller.no_source)
-    tree = RegionTree(controller.tree.source)
     explanation = Explanation(controller.original.__qualname__, source=_source(controller))
-    values = bind(controller, args, kwargs)
-    _explore(controller, tree, tree.root, values, explanation)
+    _explore(controller, bind(controller, args, kwargs), explanation)
     return explanation
 
 
@@ -168,35 +167,15 @@ def _source(controller: Controller) -> tuple[str, int, list[str]] | None:
     return controller.original.__code__.co_filename, first, lines
 
 
-def _explore(
-    controller: Controller, tree: RegionTree, region: Region, values: dict[str, Any], out: Explanation
-) -> None:
-    """Capture a region; where it is cut, go on with its parts."""
-    if not region.worthwhile:
-        return
-    if region.unbound:
-        line = tree.source.line(region.statements[0])
-        out.native_statements.append(Reason("unbound", f"`{region.unbound}` may have no value here", line))
-        return
-    options = Options(controller.options.node_budget, controller.options.unroll_budget, controller.options.observed)
-    captured = capture(tree, region, values, options)
-    if not captured.cuts:
-        _add_clusters(controller, prepare(captured, controller.config), out)
-        return
-    before = {id(cut.statement): cut.reason for cut in captured.cuts}
-    tree.split(region, [cut.statement for cut in captured.cuts])
-    for part in region.parts or ():
-        if isinstance(part, Region):
-            first = part.statements[0]
-            origin = getattr(first, "autojit_origin", first)
-            _explore(controller, tree, part, captured.snapshots.get(id(origin), values), out)
-            continue
-        origin = getattr(part.statement, "autojit_origin", part.statement)
-        out.native_statements.append(before[id(origin)])
-        for block in part.blocks.values():
-            snapshot = captured.snapshots.get(id(block.statements[0]))
-            if snapshot is not None:
-                _explore(controller, tree, block, snapshot, out)
+def _explore(controller: Controller, values: dict[str, Any], out: Explanation) -> None:
+    """Explore a tree of its own, so that explaining changes nothing of what runs."""
+    assert controller.tree is not None
+    tree = RegionTree(controller.tree.source)
+    for found in explore(tree, tree.root, values, controller.options):
+        if isinstance(found, Cut):
+            out.native_statements.append(found.reason)
+        else:
+            _add_clusters(controller, prepare(found, controller.config), out)
 
 
 def _add_clusters(controller: Controller, prepared: Prepared, out: Explanation) -> None:
@@ -225,10 +204,8 @@ def _host_reason(node: Node) -> Reason:
 
 def strict_reasons(controller: Controller, values: dict[str, Any]) -> tuple[Reason, ...]:
     """Every reason why a call is not one program, in program order."""
-    assert controller.tree is not None
-    tree = RegionTree(controller.tree.source)
     explanation = Explanation(controller.original.__qualname__)
-    _explore(controller, tree, tree.root, values, explanation)
+    _explore(controller, values, explanation)
     reasons = [*explanation.native_statements, *explanation.host_nodes]
     return tuple(sorted(reasons, key=lambda reason: reason.source.line if reason.source else 0))
 

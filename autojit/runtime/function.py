@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import threading
 import types
 import warnings
 import weakref
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 from autojit.capture.calls import source_of
 from autojit.capture.capture import Capture, Options, capture
+from autojit.capture.explore import explore_parts
 from autojit.capture.probes import instrument
-from autojit.capture.regions import Region, RegionTree, leaves
+from autojit.capture.regions import RETURN, Region, RegionTree, leaves
 from autojit.config import Config
 from autojit.errors import AutojitError, AutojitWarning, CannotCapture, Reason, UncompilableError
 from autojit.partition.cost import estimate
 from autojit.runtime.compiler import Counters, Prepared, compile_plan, prepare
 from autojit.runtime.environment import is_default
 from autojit.runtime.measured import Trial
-from autojit.runtime.plan import NATIVE, Plan, native_plan
-from autojit.runtime.probe import Probe
+from autojit.runtime.plan import Plan, native_plan
+from autojit.runtime.probe import Probe, Restart
 
 log = logging.getLogger("autojit")
 
 #: All controllers, so that autojit can be switched off and on as a whole.
 CONTROLLERS: weakref.WeakSet[Controller] = weakref.WeakSet()
+_SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 #: Reasons that hold whatever the types of the arguments are.
 _ALWAYS = frozenset(["effect", "statement", "long-loop", "unsupported-syntax"])
 
@@ -109,7 +113,7 @@ class Controller:
 
     # ---- plans
 
-    def miss(self, probe: Probe, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    def miss(self, probe: Probe, values: tuple[Any, ...]) -> tuple[Any, ...] | Restart | None:
         """No plan applies: make one, if it pays, and run it."""
         if not is_default():
             return None
@@ -122,11 +126,32 @@ class Controller:
                 self._too_many(probe)
                 return None
             named = dict(zip(probe.region.live_in, values, strict=True))
+            was_whole = probe.region.parts is None
             plan = self._make(probe, named)
         if plan is None:
+            assert self.tree is not None
+            if was_whole and probe.region is self.tree.root and probe.region.parts is not None:
+                return Restart(named)
             return None
-        result = self.first_run(probe, plan, values)
-        return None if result is NATIVE else result
+        return probe.enter(*values)
+
+    def start_again(self, values: dict[str, Any]) -> tuple[Any, ...] | None:
+        """The body was split at its entry, before anything ran: this call can use the new probes already."""
+        code = self.function.__code__
+        if code.co_flags & _SUSPENDS:
+            return None
+        names = code.co_varnames
+        count, keywords = code.co_argcount, code.co_kwonlyargcount
+        # What is not live-in is never read.
+        args = [values.get(name) for name in names[:count]]
+        kwargs = {name: values.get(name) for name in names[count : count + keywords]}
+        rest = count + keywords
+        if code.co_flags & inspect.CO_VARARGS:
+            args += values.get(names[rest], ())
+            rest += 1
+        if code.co_flags & inspect.CO_VARKEYWORDS:
+            kwargs.update(values.get(names[rest], {}))
+        return RETURN, self.function(*args, **kwargs)
 
     def _make(self, probe: Probe, values: dict[str, Any]) -> Plan | None:
         """Capture and compile a region for these values."""
@@ -172,10 +197,6 @@ class Controller:
         with self._lock:
             probe.plans = tuple(new if plan is old else plan for plan in probe.plans)
 
-    def first_run(self, probe: Probe, plan: Plan, values: tuple[Any, ...]) -> Any:
-        """Run a plan that was just made."""
-        return probe.enter(*values) if plan in probe.plans else None
-
     def _too_small(self, prepared: Prepared) -> bool:
         cost = estimate(prepared.graph)
         return cost.plan_seconds > cost.numpy_seconds
@@ -187,7 +208,7 @@ class Controller:
         assert self.tree is not None
         cuts = captured.cuts
         if probe.region.parts is None:
-            self.tree.split(probe.region, [cut.statement for cut in cuts])
+            deque(explore_parts(self.tree, captured, values, self.options), 0)
             self._add_probes()
             self.function.__code__ = instrument(self.tree, self.probes)
         if any(cut.reason.id in _ALWAYS for cut in cuts):

@@ -88,9 +88,10 @@ def build(
     writer.operands = {value.name: name for value, name in zip(graph.inputs, capture.input_names, strict=True)}
     for step in steps:
         writer.step(step, executables)
-    for write in graph.writes:
-        writer.commit(write.target, write.value)
-    writer.results(graph)
+    # Results first: one may be a copy of an array that a commit changes.
+    parts = [writer.recipe(recipe, graph) for recipe in capture.recipes]
+    writer.commit(graph)
+    writer.lines.append(f"    return ({', '.join([str(capture.exit), *parts])},)")
     call, source = writer.finish()
     return Plan(call, source, capture, graph, steps, executables)
 
@@ -109,6 +110,7 @@ class _Writer:
         self.lines = ["    if not is_default(): return NATIVE", *capture.prologue.render()]
         self.operands: dict[str, str] = {}
         self.specs: dict[str, Spec] = {}
+        self.moved: dict[str, str] = {}
         self._taken: set[str] = set()
         self._made: dict[int, str] = {}
         self._next = 0
@@ -155,12 +157,18 @@ class _Writer:
 
     # ---- effects and results
 
-    def commit(self, target: Value, value: Operand) -> None:
-        self.lines.append(f"    copyto({self.operands[target.name]}, {self.text(value)})")
-
-    def results(self, graph: Graph) -> None:
-        parts = [self.recipe(recipe, graph) for recipe in self.capture.recipes]
-        self.lines.append(f"    return ({', '.join([str(self.capture.exit), *parts])},)")
+    def commit(self, graph: Graph) -> None:
+        """Copy the written values into the caller's arrays."""
+        targets = {write.target.name for write in graph.writes}
+        for write in graph.writes:
+            if isinstance(write.value, Value) and write.value.name in targets:
+                name = f"before_{write.value}"
+                self.lines.append(f"    {name} = {self.operands[write.value.name]}.copy()")
+                self.moved[write.value.name] = name
+        for write in graph.writes:
+            value = write.value
+            moved = self.moved.get(value.name) if isinstance(value, Value) else None
+            self.lines.append(f"    copyto({self.operands[write.target.name]}, {moved or self.text(value)})")
 
     def recipe(self, recipe: Recipe, graph: Graph) -> str:
         """The name of the object that a recipe makes; made once."""

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from autojit.capture.regions import Region
 from autojit.errors import Trapped, UncompilableError
 from autojit.runtime.plan import NATIVE, UNSET, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """The answer to a call whose function was instrumented anew before anything ran: call it again."""
+
+    values: dict[str, Any]
 
 
 class Probe:
@@ -52,11 +60,14 @@ class Probe:
             self.hits += 1
             return result
         try:
-            return self.owner.miss(self, values)
+            result = self.owner.miss(self, values)
         except UncompilableError:
             raise
         except Exception as error:
             return self.owner.miss_failed(self, error)
+        if type(result) is Restart:
+            return self.owner.start_again(result.values)
+        return result
 
     def __reduce__(self) -> Any:
         raise TypeError("a function compiled by autojit is pickled by name, not by value")

@@ -1,0 +1,50 @@
+"""Explore a function without running it: split its regions until each is captured or native."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from autojit.capture.capture import Capture, Cut, Options, capture
+from autojit.capture.regions import Region, RegionTree
+from autojit.errors import Reason
+
+
+def explore(tree: RegionTree, region: Region, values: dict[str, Any], options: Options) -> Iterator[Capture | Cut]:
+    """What becomes of a region for these live-ins, in program order: captured regions and native statements.
+
+    Splits the tree where a region cannot be captured as a whole. What a native statement binds is unknown, so that
+    regions which need it may be found to be native here and still be captured when they are met in a run.
+    """
+    if not region.worthwhile:
+        return
+    if region.unbound:
+        first = region.statements[0]
+        yield Cut(first, Reason("unbound", f"`{region.unbound}` may have no value here", tree.source.line(first)))
+        return
+    captured = capture(tree, region, values, options)
+    if not captured.cuts:
+        yield captured
+        return
+    yield from explore_parts(tree, captured, values, options)
+
+
+def explore_parts(
+    tree: RegionTree, captured: Capture, values: dict[str, Any], options: Options
+) -> Iterator[Capture | Cut]:
+    """Split a region that has cuts, and explore what is left."""
+    region = captured.region
+    cuts = {id(cut.statement): cut for cut in captured.cuts}
+    tree.split(region, [cut.statement for cut in captured.cuts])
+    for part in region.parts or ():
+        first = part.statements[0] if isinstance(part, Region) else part.statement
+        origin = getattr(first, "autojit_origin", first)
+        if isinstance(part, Region):
+            before = captured.snapshots.get(id(first)) or captured.snapshots.get(id(origin), values)
+            yield from explore(tree, part, before, options)
+            continue
+        yield cuts.get(id(first)) or cuts[id(origin)]
+        for block in part.blocks.values():
+            snapshot = captured.snapshots.get(id(block.statements[0]))
+            if snapshot is not None:
+                yield from explore(tree, block, snapshot, options)
