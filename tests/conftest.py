@@ -9,6 +9,8 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import numpy as np
 import pytest
 
+import autojit
+
 
 @pytest.fixture
 def rng(request):
@@ -20,3 +22,10 @@ def rng(request):
 def legacy_seed():
     """`np.random` starts from the same state in every test."""
     np.random.seed(0)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forget_plans():
+    """Compiled programs of one test file do not fill the memory of the next."""
+    yield
+    autojit.clear_cache()
