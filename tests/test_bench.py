@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.agree import compare
+from bench.agree import Agreement, compare
 from bench.npbench.report import summarize
+from bench.npbench.sensitivity import judge
 from bench.timing import geometric_mean, take_turns
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -134,3 +135,17 @@ def test_a_checkout_is_run(checkout, tmp_path):
     text = out.with_suffix(".json").read_text() + out.with_suffix(".md").read_text()
     assert str(tmp_path) not in text and str(ROOT) not in text
     assert found["summary"]["kernels"] == 2
+
+
+def test_only_what_numpy_cannot_hold_itself_is_excused():
+    def rerun(draw):
+        return {"result": np.array([1 + 1e-8]), "steady": np.array([1 + 1e-15])}
+
+    expected = {"result": np.array([1.0]), "steady": np.array([1.0])}
+    near = {"result": np.array([1 + 5e-9]), "steady": np.array([1.0])}
+    outcome, sensitivity = judge(expected, near, rerun)
+    assert outcome and 0.9e-8 < sensitivity < 1.1e-8
+    assert judge(expected, expected, rerun) == (Agreement(), 0.0)
+    assert not judge(expected, {**near, "steady": np.array([1 + 5e-9])}, rerun)[0]
+    assert not judge(expected, {**near, "result": np.array([1 + 5e-8])}, rerun)[0]
+    assert not judge(expected, {**near, "result": np.array([NAN])}, rerun)[0]

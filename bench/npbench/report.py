@@ -20,6 +20,7 @@ def summarize(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "kernels": len(rows),
         "run": sum("first_s" in row for row in rows),
         "agree": sum(row["agree"] for row in rows),
+        "agree_within_sensitivity": sum(row["agree"] and row.get("sensitivity", 0) > 0 for row in rows),
         "whole": sum(row.get("whole", False) for row in rows),
         "slower": sorted(row["kernel"] for row in rows if counted(row) < SLOWER),
         "geometric_mean": geometric_mean(counted(row) for row in rows),
@@ -61,8 +62,15 @@ def cells(row: dict[str, Any], peers: list[str]) -> list[str]:
         "yes" if row["agree"] else "NO",
         f"{row['error']:.0e}" if "error" in row else "-",
         *(number(row["peers"].get(peer, {}).get("speedup")) for peer in peers),
-        row["problem"],
+        row["problem"] or remark(row),
     ]
+
+
+def remark(row: dict[str, Any]) -> str:
+    """How an answer out of tolerance was judged, or nothing."""
+    if not row.get("sensitivity"):
+        return ""
+    return f"within the {row['sensitivity']:.0e} by which NumPy's answer moves when inputs change in the last place"
 
 
 def number(value: float | None) -> str:
@@ -76,7 +84,8 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     """The summary in sentences."""
     slower = ", ".join(summary["slower"]) or "none"
     lines = [
-        f"{summary['kernels']} kernels: {summary['run']} run, {summary['agree']} agree with NumPy, "
+        f"{summary['kernels']} kernels: {summary['run']} run, {summary['agree']} agree with NumPy "
+        f"({summary['agree_within_sensitivity']} of them within the sensitivity of NumPy's own answer), "
         f"{summary['whole']} are one program.",
         f"Geometric mean of the speed-up over NumPy, failures counted as 1: {summary['geometric_mean']:.2f} "
         f"({summary['geometric_mean_whole']:.2f} for those that are one program).",

@@ -17,6 +17,7 @@ import numpy as np
 import autojit as aj
 from bench.agree import Agreement, compare
 from bench.npbench.checkout import Kernel, find, fresh
+from bench.npbench.sensitivity import judge, nudge
 from bench.timing import median_ms, once, take_turns
 
 
@@ -40,6 +41,20 @@ class Job:
         """Append an event."""
         with Path(self.options["events"]).open("a") as file:
             file.write(json.dumps(event) + "\n")
+
+    def named(self, result: Any, arguments: tuple[Any, ...]) -> dict[str, Any]:
+        """What a call returned and what it left in its arguments, by name."""
+        return {"result": result, **{f"`{name}`": x for name, x in zip(self.arguments, arguments, strict=True)}}
+
+    @property
+    def expected_results(self) -> dict[str, Any]:
+        """NumPy's results."""
+        return self.named(self.expected, self.expected_arguments)
+
+    def rerun(self, draw: int) -> dict[str, Any]:
+        """NumPy's results for inputs that are changed in their last places."""
+        arguments = fresh({name: nudge(value, draw) for name, value in self.arguments.items()})
+        return self.named(self.reference(*arguments), arguments)
 
     def make(self) -> tuple[Any, ...]:
         """The arguments of a warm call."""
@@ -68,16 +83,16 @@ def run_autojit(job: Job) -> None:
     function = aj.autocluster(policy=job.options["policy"])(getattr(module, job.kernel.function_name))
     setattr(module, job.kernel.function_name, function)
 
-    outcome = Agreement()
+    outcome, sensitivity = Agreement(), 0.0
     for call in ("first", "warm"):
         arguments = fresh(job.arguments)
         result, seconds = once(function, arguments)
         if call == "first":
             job.report(first_s=seconds)
-        outcome |= compare(job.expected, result, f"{call} call's result")
-        for name, one, other in zip(job.arguments, job.expected_arguments, arguments, strict=True):
-            outcome |= compare(one, other, f"{call} call's `{name}`")
-    job.report(agree=bool(outcome), error=outcome.error, problem=outcome.problem)
+        found, moved = judge(job.expected_results, job.named(result, arguments), job.rerun)
+        outcome |= found
+        sensitivity = max(sensitivity, moved)
+    job.report(agree=bool(outcome), error=outcome.error, problem=outcome.problem, sensitivity=sensitivity)
 
     numpy_ms, autojit_ms = job.warm(function)
     job.report(numpy_ms=numpy_ms, ms=autojit_ms)
