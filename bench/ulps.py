@@ -25,6 +25,7 @@ INTERVALS = {
     **dict.fromkeys(("arcsin", "arccos", "arctanh"), (-0.999, 0.999)),
     **dict.fromkeys(("power", "arccosh"), (1.0, 20.0)),
     "log1p": (-0.999, 1e3),
+    "prod": (0.9, 1.1),
     "exp": (-80.0, 80.0),
     **dict.fromkeys(("sin", "cos", "tan"), (-1e3, 1e3)),
 }
@@ -36,6 +37,9 @@ UNARY = (
 BINARY = "power arctan2 hypot logaddexp remainder floor_divide"
 ELEMENTWISE = f"{EXACT} {UNARY} {BINARY}".split()
 REDUCTIONS = "sum mean std prod cumsum".split()
+
+#: Terms of both signs cancel: the error is measured against the largest number among the terms and results.
+CANCELLING = "sum mean cumsum logaddexp".split()
 
 
 def of_one(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,10 +60,18 @@ def of_two(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def ulps(expected: np.ndarray, actual: np.ndarray, unit: np.ndarray | None = None) -> np.ndarray:
-    """The distances in units in the last place of NumPy's results (of `unit`, where given)."""
-    unit = np.abs(expected) if unit is None else unit
-    # Where NumPy gives zero, the unit is that of one: the last place of nothing is meaningless.
+def of_rows(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for the rows of a matrix."""
+
+    def call(x):
+        return function(x, axis=1)
+
+    return call
+
+
+def ulps(expected: np.ndarray, actual: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """The distances in units in the last place of `unit`."""
+    # Where the unit is zero it is that of one: the last place of nothing is meaningless.
     spacing = np.spacing(np.where(unit == 0, 1, unit).astype(expected.dtype)).astype(np.float64)
     return np.abs(expected.astype(np.float64) - actual.astype(np.float64)) / spacing
 
@@ -68,20 +80,19 @@ def measure(name: str, dtype: np.dtype) -> tuple[float, float]:
     """The largest distance, and the share of results that are equal."""
     rng = np.random.default_rng(7)
     function = getattr(np, name)
-    count = 2 if isinstance(function, np.ufunc) and function.nin == 2 else 1
     low, high = INTERVALS.get(name, DEFAULT)
-    if name == "prod":
-        arguments: tuple[np.ndarray, ...] = (rng.uniform(0.9, 1.1, 1000).astype(dtype),)
+    if name in REDUCTIONS:
+        call, shapes = of_rows(function), [(COUNT // 1000, 1000)]
+    elif function.nin == 2:
+        call, shapes = of_two(function), [(COUNT,), (COUNT,)]
     else:
-        arguments = tuple(rng.uniform(low, high, COUNT).astype(dtype) for _ in range(count))
-    call = of_two(function) if count == 2 else of_one(function)
+        call, shapes = of_one(function), [(COUNT,)]
+    arguments = [rng.uniform(low, high, shape).astype(dtype) for shape in shapes]
     expected, actual = np.asarray(call(*arguments)), np.asarray(aj.jit_compile(call)(*arguments))
-    unit = None
-    if name in REDUCTIONS and name != "prod":
-        # Terms of both signs cancel: the error of a sum is measured against its terms.
-        unit = np.maximum(np.abs(expected), np.abs(arguments[0]).max())
-    distance = ulps(expected, actual, unit)
-    return float(distance.max()), float(np.mean(expected == actual))
+    unit = np.abs(expected)
+    if name in CANCELLING:
+        unit = np.maximum(unit.max(), max(np.abs(x).max() for x in arguments)) * np.ones_like(unit)
+    return float(ulps(expected, actual, unit).max()), float(np.mean(expected == actual))
 
 
 def page(rows: list[tuple[str, list[tuple[float, float]]]]) -> str:
@@ -91,8 +102,9 @@ def page(rows: list[tuple[str, list[tuple[float, float]]]]) -> str:
         "# Measured distances",
         "",
         "The largest distance of a compiled result from NumPy's in units in the last place, and the share of equal "
-        f"results, on {COUNT:,} numbers drawn evenly from each function's interval. Sums are measured in units of the "
-        "result or the largest term, whichever is larger. Made by `python -m bench.ulps`.",
+        f"results, on {COUNT:,} numbers drawn evenly from each function's interval; reductions are those of rows of "
+        f"1000. For {', '.join(f'`np.{name}`' for name in CANCELLING)} the unit is that of the largest number among "
+        "terms and results, because terms of both signs cancel. Made by `python -m bench.ulps`.",
         "",
         sentence(describe()),
         "",

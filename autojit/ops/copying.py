@@ -382,7 +382,7 @@ def _choose_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
 
 CHOOSE = Op(
     name="np.choose",
-    call=lambda a, *choices, mode="raise": np.choose(a, choices, mode=mode),
+    call=lambda a, *choices, mode="raise": np.choose(a, choices, mode=mode),  # type: ignore[arg-type]
     family="indexing",
     operands=("a", "[choices]"),
     params=("mode",),

@@ -208,10 +208,9 @@ def uncontracted(product: Any, witness: Any) -> Any:
     return exact.from_bits(pattern ^ rare.astype(pattern.dtype), product.dtype)
 
 
-def _arange(start_or_stop: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> np.ndarray:
-    if stop is None:
-        return np.arange(start_or_stop, dtype=dtype) if step is None else np.arange(0, start_or_stop, step, dtype)
-    return np.arange(start_or_stop, stop, 1 if step is None else step, dtype)
+def _arange(start_or_stop: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Any:
+    bounds = (start_or_stop,) if stop is None else (start_or_stop, stop)
+    return np.arange(*bounds, **({} if step is None else {"step": step}), dtype=dtype)
 
 
 def _arange_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
@@ -223,14 +222,21 @@ def _arange_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     if found is not None:
         return found
     spec = node.outputs[0].spec
-    params = dict(node.keywords)
     # NumPy takes the step from its first two elements.
-    start, stop = params["start_or_stop"], params.get("stop")
-    first, second = _arange(
-        0 if stop is None else start, (start if stop is None else stop), params.get("step"), spec.dtype
-    )[:2]
+    first, second = _arange(**{**node.keywords, "dtype": spec.dtype})[:2]
     count = lax.iota(jnp.int64, spec.size).astype(spec.dtype)
     return (count * (second - first) + first,)
+
+
+def _arange_text(inputs: list[str], params: dict[str, Any]) -> str:
+    # With one bound, the first argument is the stop, and a step must be named.
+    two = params.get("stop") is not None
+    parts = [
+        printed(value) if name in ("start_or_stop", "stop") or (name == "step" and two) else f"{name}={printed(value)}"
+        for name, value in params.items()
+        if value is not None
+    ]
+    return f"np.arange({', '.join(parts)})"
 
 
 ARANGE = Op(
@@ -242,17 +248,7 @@ ARANGE = Op(
     infer=_arange_infer,
     lower=_arange_lower,
     numpy=(np.arange,),
-    text=lambda inputs, params: (
-        "np.arange("
-        + ", ".join(
-            printed(value)
-            if name != "dtype" and (name != "step" or params.get("stop") is not None)
-            else f"{name}={printed(value)}"
-            for name, value in params.items()
-            if value is not None
-        )
-        + ")"
-    ),
+    text=_arange_text,
     samples=lambda rng: [
         ((), {"start_or_stop": 5}),
         ((), {"start_or_stop": 0.1, "stop": 3.7, "step": 0.3}),

@@ -7,6 +7,7 @@ import numpy as np
 from autojit.ir.op import Op
 from autojit.ops import elementwise_arithmetic as a
 from autojit.ops import elementwise_bits as b
+from autojit.ops import elementwise_complex as c
 from autojit.ops import elementwise_functions as functions
 from autojit.ops import elementwise_math as m
 from autojit.ops import elementwise_power as power
@@ -14,6 +15,8 @@ from autojit.ops.elementwise_power import fast_power
 from autojit.ops.families import elementwise
 
 __all__ = ["ROWS", "fast_power"]
+
+_REAL = "complex numbers stay in NumPy"
 
 ROWS: tuple[Op, ...] = (
     elementwise(np.add, a.add),
@@ -71,30 +74,30 @@ ROWS: tuple[Op, ...] = (
     elementwise(np.modf, b.modf),
     elementwise(np.nextafter, b.nextafter),
     elementwise(np.spacing, b.spacing),
-    elementwise(np.sqrt, m.sqrt),
+    elementwise(np.sqrt, c.both("sqrt"), check=c.unfinished),
     elementwise(np.cbrt, m.cbrt),
-    elementwise(np.exp, m.exp),
-    elementwise(np.exp2, m.exp2),
-    elementwise(np.expm1, m.expm1),
-    elementwise(np.log, m.log),
-    elementwise(np.log2, m.log2),
-    elementwise(np.log10, m.log10),
-    elementwise(np.log1p, m.log1p),
+    elementwise(np.exp, c.both("exp"), check=c.unfinished),
+    elementwise(np.exp2, c.both("exp2"), check=c.unfinished),
+    elementwise(np.expm1, m.expm1, only="f", note=_REAL),
+    elementwise(np.log, c.both("log"), check=c.unfinished),
+    elementwise(np.log2, c.both("log2"), check=c.unfinished),
+    elementwise(np.log10, c.both("log10"), check=c.unfinished),
+    elementwise(np.log1p, m.log1p, only="f", note=_REAL),
     elementwise(np.logaddexp, m.logaddexp),
     elementwise(np.logaddexp2, m.logaddexp2),
-    elementwise(np.sin, m.sin),
-    elementwise(np.cos, m.cos),
-    elementwise(np.tan, m.tan),
-    elementwise(np.arcsin, m.arcsin),
-    elementwise(np.arccos, m.arccos),
-    elementwise(np.arctan, m.arctan),
+    elementwise(np.sin, c.both("sin"), check=c.unfinished),
+    elementwise(np.cos, c.both("cos"), check=c.unfinished),
+    elementwise(np.tan, c.both("tan"), check=c.unfinished),
+    elementwise(np.arcsin, m.arcsin, only="f", note=_REAL),
+    elementwise(np.arccos, m.arccos, only="f", note=_REAL),
+    elementwise(np.arctan, c.both("arctan"), check=c.unfinished),
     elementwise(np.arctan2, m.arctan2),
-    elementwise(np.sinh, m.sinh),
-    elementwise(np.cosh, m.cosh),
-    elementwise(np.tanh, m.tanh),
-    elementwise(np.arcsinh, m.arcsinh),
-    elementwise(np.arccosh, m.arccosh),
-    elementwise(np.arctanh, m.arctanh),
+    elementwise(np.sinh, c.both("sinh"), check=c.unfinished),
+    elementwise(np.cosh, c.both("cosh"), check=c.unfinished),
+    elementwise(np.tanh, c.both("tanh"), check=c.unfinished),
+    elementwise(np.arcsinh, c.both("arcsinh"), check=c.unfinished),
+    elementwise(np.arccosh, m.arccosh, only="f", note=_REAL),
+    elementwise(np.arctanh, c.both("arctanh"), check=c.unfinished),
     elementwise(np.radians, m.radians),
     elementwise(np.deg2rad, m.radians),
     elementwise(np.degrees, m.degrees),

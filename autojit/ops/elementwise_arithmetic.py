@@ -110,27 +110,36 @@ def absolute(x: Any) -> Any:
 
 
 def hypot(x: Any, y: Any) -> Any:
-    """Scaled so that no intermediate overflows; infinite if one side is, whatever the other is."""
-    if x.dtype == jnp.float16:
-        return hypot(x.astype(jnp.float32), y.astype(jnp.float32)).astype(jnp.float16)
-    x, y = lax.abs(x), lax.abs(y)
-    high, low = jnp.where(x >= y, x, y), jnp.where(x >= y, y, x)
-    ratio = jnp.where(high == 0, jnp.zeros_like(x), exact.divide(low, high))
-    result = exact.multiply(high, lax.sqrt(exact.add(jnp.ones_like(x), exact.multiply(ratio, ratio))))
-    infinite = jnp.isinf(x) | jnp.isinf(y)
-    result = jnp.where(jnp.isnan(x) | jnp.isnan(y), jnp.full_like(x, jnp.nan), result)
-    return jnp.where(infinite, jnp.full_like(x, jnp.inf), result)
+    """The length of a vector; infinite if one side is, whatever the other is. No intermediate overflows."""
+    if x.dtype != jnp.float64:
+        return hypot(x.astype(jnp.float64), y.astype(jnp.float64)).astype(x.dtype)
+    size = lax.max(lax.abs(x), lax.abs(y))
+    down, up = size > 2.0**500, size < 2.0**-400
+    scale = jnp.where(down, 2.0**-600, jnp.where(up, 2.0**600, 1.0))
+    back = jnp.where(down, 2.0**600, jnp.where(up, 2.0**-600, 1.0))
+    x, y = exact.multiply(x, scale), exact.multiply(y, scale)
+    length = exact.multiply(lax.sqrt(exact.add(exact.multiply(x, x), exact.multiply(y, y))), back)
+    return jnp.where((lax.abs(x) == jnp.inf) | (lax.abs(y) == jnp.inf), jnp.full_like(x, jnp.inf), length)
 
 
 def sign(x: Any) -> Any:
     if kind(x) == "c":
-        size = absolute(x)
-        unit = lax.complex(exact.divide(lax.real(x), size), exact.divide(lax.imag(x), size))
-        return jnp.where(x == 0, jnp.zeros_like(x), unit)
+        return _complex_sign(x)
     one, zero = jnp.ones_like(x), jnp.zeros_like(x)
     if kind(x) == "u":
         return jnp.where(x > 0, one, zero)
     return jnp.where(x > 0, one, jnp.where(x < 0, -one, jnp.where(x == 0, zero, x)))
+
+
+def _complex_sign(x: Any) -> Any:
+    """`x / abs(x)`; one infinite part alone gives the direction."""
+    a, b, size = lax.real(x), lax.imag(x), absolute(x)
+    zero, lost = jnp.zeros_like(a), isnan(a) | isnan(b) | (isinf(a) & isinf(b))
+    part_a = jnp.where(isinf(size), jnp.where(isinf(a), lax.sign(a), zero), exact.divide(a, size))
+    part_b = jnp.where(isinf(size), jnp.where(isinf(b), lax.sign(b), zero), exact.divide(b, size))
+    nothing = jnp.full_like(a, jnp.nan)
+    part_a, part_b = (jnp.where(lost, nothing, jnp.where(size == 0, zero, part)) for part in (part_a, part_b))
+    return lax.complex(part_a, part_b)
 
 
 def square(x: Any) -> Any:
@@ -204,15 +213,27 @@ def isnan(x: Any) -> Any:
 
 
 def maximum(x: Any, y: Any) -> Any:
+    """The larger one; NaN wins."""
     if kind(x) == "c":
         return jnp.where(isnan(x) | greater_equal(x, y), x, y)
-    return lax.max(x, y)
+    return _keep_nan(lax.max(x, y), x, y) if kind(x) == "f" else lax.max(x, y)
 
 
 def minimum(x: Any, y: Any) -> Any:
+    """The smaller one; NaN wins."""
     if kind(x) == "c":
         return jnp.where(isnan(x) | less_equal(x, y), x, y)
-    return lax.min(x, y)
+    return _keep_nan(lax.min(x, y), x, y) if kind(x) == "f" else lax.min(x, y)
+
+
+def _keep_nan(result: Any, x: Any, y: Any) -> Any:
+    """Multiply by one, or by NaN where an operand is NaN.
+
+    Inside large fused reductions XLA:CPU's `max` drops NaN, and that fusion takes no comparisons.
+    """
+    signs = exact.add(lax.sign(x), lax.sign(y))
+    one = exact.add(exact.multiply(signs, jnp.zeros_like(signs)), jnp.ones_like(signs))
+    return exact.multiply(result, one)
 
 
 def fmax(x: Any, y: Any) -> Any:

@@ -149,19 +149,31 @@ def nextafter(x: Any, y: Any) -> Any:
     a, b = jnp.where(a < 0, lowest - a, a), jnp.where(b < 0, lowest - b, b)
     moved = jnp.where(a < b, a + 1, a - 1)
     moved = jnp.where((moved == 0) & (a < 0), lowest, jnp.where(moved < 0, lowest - moved, moved))
-    result = jnp.where(a == b, y, lax.bitcast_convert_type(moved, dtype))
+    # Between equal zeros NumPy's float16 keeps the first one.
+    same = x if dtype == jnp.float16 else y
+    result = jnp.where(a == b, same, lax.bitcast_convert_type(moved, dtype))
     return jnp.where((x != x) | (y != y), jnp.full_like(x, jnp.nan), result)
 
 
 def spacing(x: Any) -> Any:
-    """The distance to the next float away from zero, with the sign of `x`, on bit patterns."""
-    mantissa, bias = _LAYOUT[np.dtype(x.dtype).itemsize]
+    """The distance to the next float away from zero, on bit patterns, so that no subnormal is lost."""
+    mantissa, _ = _LAYOUT[np.dtype(x.dtype).itemsize]
+    sign = lax.abs(x) if x.dtype == jnp.float16 else jnp.where(x == 0, jnp.zeros_like(x), x)
     pattern = exact.bits(lax.abs(x))
-    field = lax.max((pattern >> mantissa).astype(jnp.int64), jnp.int64(1))
-    normal = (field > mantissa).astype(pattern.dtype)
-    shift = jnp.where(normal != 0, 0, field - 1)
-    unit = jnp.where(normal != 0, (field - mantissa).astype(pattern.dtype) << mantissa, 1 << shift.astype(pattern.dtype))
-    size = exact.copysign(exact.from_bits(unit.astype(pattern.dtype), x.dtype), x)
+    field = (pattern >> mantissa).astype(jnp.int64)
+    if x.dtype == jnp.float16:
+        # NumPy's float16 spacing is positive, and half as wide below a negative power of two.
+        power = exact.signbit(x) & ((pattern & ((1 << mantissa) - 1)) == 0) & (x != 0)
+        field = jnp.where(power, field - 1, field)
+    field = lax.max(field, jnp.ones_like(field))
+    normal = field > mantissa
+    shift = jnp.where(normal, 0, field - 1).astype(pattern.dtype)
+    exponent = jnp.where(normal, field - mantissa, 0).astype(pattern.dtype) << mantissa
+    unit = jnp.where(normal, exponent, jnp.ones_like(pattern) << shift)
+    size = exact.copysign(exact.from_bits(unit, x.dtype), sign)
+    largest = np.finfo(x.dtype).max
+    reach = x == largest if x.dtype == jnp.float16 else lax.abs(x) == largest
+    size = jnp.where(reach, exact.copysign(jnp.full_like(x, jnp.inf), sign), size)
     return jnp.where(lax.is_finite(x), size, jnp.full_like(x, jnp.nan))
 
 

@@ -15,6 +15,7 @@ from autojit.ir.spec import Spec
 from autojit.ops import exact
 from autojit.ops.elementwise_arithmetic import kind, multiply
 from autojit.ops.elementwise_bits import in_float32, integer_power
+from autojit.ops.elementwise_complex import RULES, unfinished
 from autojit.ops.families import cast_operands, known_operands, loop_dtypes, row, trap_if, ufunc_infer
 
 #: Exponents up to here are multiplied out for floats: at most two roundings, and many times as fast as `pow`.
@@ -52,6 +53,7 @@ def _lower(function: np.ufunc) -> Callable[..., Any]:
         if kind(exponent) == "i":
             # NumPy raises: integers to negative integer powers are not allowed.
             trap_if((exponent < 0).any(), trap)
+        trap_if(unfinished(*known_operands(node, xs)), trap)
         known = exponent if isinstance(node.inputs[1], Const) and exponent.ndim == 0 else None
         x, y = exact.broadcast(*xs, shape=node.outputs[0].spec.shape)
         return (_power(x, y, known),)
@@ -68,7 +70,7 @@ def _power(x: Any, y: Any, known: Any) -> Any:
         return in_float32(lax.pow)(x, y)
     if known is not None and complex(known) in range(-_COMPLEX_LIMIT, _COMPLEX_LIMIT + 1):
         return _complex_product(x, int(known.real))
-    return _complex_power(x, y)
+    return RULES["power"](x, y)
 
 
 def product(x: Any, exponent: int) -> Any:
@@ -91,13 +93,6 @@ def _complex_product(x: Any, exponent: int) -> Any:
         result = exact.divide(jnp.ones_like(x), result)
         result = jnp.where(x == 0, jnp.full_like(x, complex(jnp.nan, jnp.nan)), result)
     return result
-
-
-def _complex_power(x: Any, y: Any) -> Any:
-    result = lax.exp(multiply(y, lax.log(x)))
-    nothing = jnp.full_like(x, complex(jnp.nan, jnp.nan))
-    zero = jnp.where((lax.real(y) > 0) & (lax.imag(y) == 0), jnp.zeros_like(x), nothing)
-    return jnp.where(y == 0, jnp.ones_like(x), jnp.where(x == 0, zero, result))
 
 
 def _row(function: np.ufunc, note: str = "") -> Op:

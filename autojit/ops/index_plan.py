@@ -125,8 +125,10 @@ def _expand(entries: Sequence[Entry], ndim: int, operands: Sequence[Spec]) -> li
     """The entries with whole slices in place of the ellipsis, and after the last entry."""
     used = 0
     for entry in entries:
-        is_mask = isinstance(entry, Place) and operands[entry.operand].dtype == np.bool_
-        used += operands[entry.operand].ndim if is_mask else entry is not None and entry is not Ellipsis
+        if isinstance(entry, Place) and operands[entry.operand].dtype == np.bool_:
+            used += operands[entry.operand].ndim
+        else:
+            used += entry is not None and entry is not Ellipsis
     missing = [Slice(None, None, None)] * (ndim - used)
     if Ellipsis not in entries:
         return [*entries, *missing]

@@ -90,10 +90,15 @@ VIEWS = (
 # ---- writes through views
 
 
+def _part_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype of the real part."""
+    return {"complex64": np.dtype(np.float32), "complex128": np.dtype(np.float64)}.get(dtype.name, dtype)
+
+
 def _set_part(part: str, rule: Callable[[Any, Any], Any]) -> Op:
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
         base, value = specs
-        part_dtype = np.empty(0, base.dtype).real.dtype
+        part_dtype = _part_dtype(base.dtype)
         if base.dtype.kind != "c" and part == "imag":
             raise TypeError("cannot set imaginary part of a non-complex array")
         check_assignable(value, part_dtype)
@@ -102,7 +107,7 @@ def _set_part(part: str, rule: Callable[[Any, Any], Any]) -> Op:
 
     def lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
         base, value = xs
-        part_dtype = np.empty(0, base.dtype).real.dtype
+        part_dtype = _part_dtype(np.dtype(base.dtype))
         value = cast(value, part_dtype, trap, checked=node.specs[1].kind != "array")
         value = jnp.broadcast_to(drop_leading(value, base.ndim), base.shape)
         return (rule(base, value) if np.dtype(base.dtype).kind == "c" else value,)
@@ -207,15 +212,18 @@ def _join(function: Any, rule: Any, params: tuple[str, ...] = (), **more: Any) -
     )
 
 
+def _concatenate(xs: Sequence[Any], axis: int | None = 0) -> Any:
+    return jnp.concatenate([x.reshape(-1) for x in xs] if axis is None else xs, axis or 0)
+
+
 JOINS = (
-    _join(np.concatenate, lambda xs, axis=0: jnp.concatenate([x.ravel() for x in xs] if axis is None else xs, axis or 0),
-          ("axis",), numpy=(np.concatenate, np.concat)),
+    _join(np.concatenate, _concatenate, ("axis",), numpy=(np.concatenate, np.concat)),
     _join(np.stack, jnp.stack, ("axis",)),
     _join(np.hstack, jnp.hstack, operand="[tup]"),
     _join(np.vstack, jnp.vstack, operand="[tup]"),
     _join(np.dstack, jnp.dstack, operand="[tup]"),
     _join(np.column_stack, jnp.column_stack, operand="[tup]"),
-)  # fmt: skip
+)
 
 
 def _pack_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:

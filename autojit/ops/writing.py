@@ -84,7 +84,7 @@ def write_static(base: Any, value: Any, starts: Sequence[int], counts: Sequence[
     dense = all(step == 1 or count == 1 for step, count in zip(steps, counts, strict=True))
     if dense and size * SMALL_PART <= base.size:
         return lax.dynamic_update_slice(base, jnp.broadcast_to(value, counts), [jnp.int64(s) for s in starts])
-    inside = None
+    inside: Any = None
     pads = []
     for axis, (start, count, step, length) in enumerate(zip(starts, counts, steps, base.shape, strict=True)):
         step = step if count > 1 else 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from autojit.ir.graph import Graph, Node, values_of
 from autojit.ir.index import Index
 from autojit.partition.compilable import subgraphs
@@ -15,6 +17,8 @@ _OTHER_CALL_SECONDS = 1.5e-6
 _VIEW_SECONDS = 0.3e-6
 _PLAN_SECONDS = 15e-6
 _BYTES_PER_SECOND = 20e9
+_COPY_BYTES_PER_SECOND = 6e9
+_COPIED_BYTES = 4096
 _FLOPS_PER_SECOND = 20e9
 
 # Seconds per element beyond the memory traffic; a program vectorizes them, on several cores.
@@ -73,10 +77,33 @@ def numpy_cost(node: Node) -> float:
     """Seconds of one node in NumPy: the call, the memory it reads and writes, the arithmetic of contractions."""
     if _is_view(node):
         return _VIEW_SECONDS
+    if node.op.name == "setitem":
+        # In place: NumPy touches only what is written.
+        return 2 * _VIEW_SECONDS + 2 * _written_bytes(node) / _BYTES_PER_SECOND
     size = sum(spec.nbytes for spec in node.specs) + sum(value.spec.nbytes for value in node.outputs)
     inner = sum(numpy_cost(inner) for graph in subgraphs(node) for inner in graph.nodes)
     call = _CALL_SECONDS.get(node.op.family, _OTHER_CALL_SECONDS)
     return call + size / _BYTES_PER_SECOND + _arithmetic(node) + _flops(node) / _FLOPS_PER_SECOND + inner
+
+
+def entry_cost(graph: Graph) -> float:
+    """Seconds for handing arrays over: unaligned ones are copied in, written ones are copied back."""
+    moved = sum(value.spec.nbytes for value in graph.inputs if value.spec.nbytes > _COPIED_BYTES)
+    moved += 2 * sum(write.target.spec.nbytes for write in graph.writes)
+    return moved / _COPY_BYTES_PER_SECOND
+
+
+def _written_bytes(node: Node) -> int:
+    base, value = node.specs[:2]
+    index = node.keywords["index"]
+    if not isinstance(index, Index):
+        return base.nbytes
+    try:
+        operands = [np.broadcast_to(np.zeros((), spec.dtype), spec.shape) for spec in node.specs[2:]]
+        part = np.broadcast_to(np.zeros((), base.dtype), base.shape)[index.fill(operands)]
+    except (IndexError, ValueError, TypeError):
+        return max(value.nbytes, base.dtype.itemsize)
+    return max(part.nbytes, value.nbytes)
 
 
 def _arithmetic(node: Node) -> float:

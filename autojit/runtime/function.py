@@ -19,7 +19,7 @@ from autojit.capture.probes import instrument
 from autojit.capture.regions import RETURN, Region, RegionTree, leaves
 from autojit.config import Config
 from autojit.errors import AutojitError, AutojitWarning, CannotCapture, Reason, UncompilableError
-from autojit.partition.cost import estimate
+from autojit.partition.cost import entry_cost, estimate
 from autojit.runtime.compiler import Counters, Prepared, compile_plan, prepare
 from autojit.runtime.environment import is_default
 from autojit.runtime.measured import Trial
@@ -199,7 +199,7 @@ class Controller:
 
     def _too_small(self, prepared: Prepared) -> bool:
         cost = estimate(prepared.graph)
-        return cost.plan_seconds > cost.numpy_seconds
+        return cost.plan_seconds + entry_cost(prepared.graph) > cost.numpy_seconds
 
     def _give_up(self, probe: Probe, captured: Capture, values: dict[str, Any]) -> None:
         """A region is not captured as a whole: split it; calls of these types stay native here."""

@@ -27,7 +27,7 @@ class Case:
 def ordinary(rng: np.random.Generator, dtype: np.dtype, shape: tuple[int, ...], positive: bool = False) -> np.ndarray:
     """Random values of moderate size; integers and floats are not zero where `positive`."""
     if dtype.kind == "b":
-        return rng.integers(0, 2, shape).astype(bool)
+        return np.ones(shape, bool) if positive else rng.integers(0, 2, shape).astype(bool)
     if dtype.kind in "iu":
         low = 1 if positive else (0 if dtype.kind == "u" else -9)
         return rng.integers(low, 10, shape).astype(dtype)

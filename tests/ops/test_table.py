@@ -143,7 +143,7 @@ def compare(run: Run, outputs: list[np.ndarray], trapped: bool, problems: list[s
             problems.append(f"{label}: traps on ordinary data")
         return
     for wanted, output in zip(run.expected, outputs, strict=True):
-        problem = check_close(run.node, np.asarray(wanted), output)
+        problem = check_close(run.node, run.case.args, np.asarray(wanted), output)
         if problem:
             problems.append(f"{label}: {problem}")
 
