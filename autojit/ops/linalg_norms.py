@@ -1,0 +1,157 @@
+"""Norms, powers and chains of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autojit.errors import CannotCapture
+from autojit.ir.op import Op
+from autojit.ir.spec import Spec, result_spec
+from autojit.ops import exact
+from autojit.ops.contraction import lower_product
+from autojit.ops.families import small_dummy
+from autojit.ops.inference import by_shape, specs_of
+from autojit.ops.linalg_common import check_matrices, quiet
+from autojit.ops.linalg_solving import inv
+
+Trap = Callable[[Any], None]
+
+_HIGHEST = lax.Precision.HIGHEST
+
+
+def _norm_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+    (x,) = specs
+    found = np.linalg.norm(small_dummy(x), **params)
+    if 0 in x.shape:
+        raise CannotCapture("keyword", "`np.linalg.norm` of an empty array")
+    lengths = _kept(x.shape, params.get("axis"), params.get("keepdims", False))
+    return (result_spec(tuple(lengths), np.asarray(found).dtype),)
+
+
+def _kept(shape: tuple[int, ...], axis: Any, keepdims: bool) -> list[int]:
+    axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    summed = {place % len(shape) for place in axes} if shape else set()
+    return [1 if place in summed else n for place, n in enumerate(shape) if keepdims or place not in summed]
+
+
+def _norm(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
+    (x,) = xs
+    dtype = np.dtype(x.dtype)
+    x = x if dtype.kind in "fc" else x.astype(jnp.float64)
+    keywords = dict(node.keywords)
+    order, axis = keywords.get("ord"), keywords.get("axis")
+    if isinstance(order, str) or order in (2, -2):
+        trap(jnp.any(~jnp.isfinite(x)))
+    if order is None and axis is None:
+        # NumPy flattens first, so all axes are summed at once whatever their number.
+        parts = x.reshape(-1)
+        total = jnp.sum(jnp.real(parts * jnp.conj(parts)))
+        result = jnp.sqrt(total).reshape(node.outputs[0].spec.shape)
+    else:
+        result = jnp.linalg.norm(x, **keywords)
+    return (exact.cast(result, node.outputs[0].spec.dtype),)
+
+
+NORM = Op(
+    name="np.linalg.norm",
+    call=np.linalg.norm,
+    family="linalg",
+    operands=("x",),
+    params=("ord", "axis", "keepdims"),
+    infer=_norm_infer,
+    lower=_norm,
+    numpy=(np.linalg.norm,),
+    traps=True,
+    samples=lambda rng: [
+        *(
+            ((rng.standard_normal((3, 4)),), {"ord": order})
+            for order in (None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf)
+        ),
+        *(((rng.standard_normal(5),), {"ord": order}) for order in (None, 0, 1, 2, 3, 0.5, -1, np.inf, -np.inf)),
+        *(((rng.standard_normal((3, 4)),), {"axis": axis}) for axis in (0, 1, -1, (0, 1))),
+        ((rng.standard_normal((3, 4)),), {"axis": 1, "keepdims": True}),
+        ((rng.standard_normal((2, 3, 4)),), {}),
+        ((np.arange(4),), {}),
+        ((np.arange(4, dtype=np.float32),), {"ord": 3}),
+        ((rng.standard_normal(4) * 1j,), {}),
+        ((rng.standard_normal((2, 3, 4)),), {"axis": (1, 2), "ord": 2, "keepdims": True}),
+    ],
+)
+
+
+def _power(a: Any, n: int, trap: Trap = quiet) -> Any:
+    if n < 0:
+        a, n = inv(a if exact.is_inexact(a) else a.astype(jnp.float64), trap), -n
+    if n == 0:
+        return jnp.broadcast_to(jnp.eye(a.shape[-1], dtype=a.dtype), a.shape)
+    if n == 3:
+        return _times(_times(a, a), a)
+    square, result = None, None
+    while n:
+        square = a if square is None else _times(square, square)
+        n, bit = divmod(n, 2)
+        if bit:
+            result = square if result is None else _times(result, square)
+    return result
+
+
+def _times(a: Any, b: Any) -> Any:
+    return jnp.matmul(a, b, precision=_HIGHEST)
+
+
+def _power_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+    check_matrices(np.linalg.matrix_power, specs, True)
+    (found,) = specs_of(np.linalg.matrix_power(small_dummy(specs[0]), **params))
+    return (Spec(specs[0].shape, found.dtype),)
+
+
+def _power_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
+    dtype = node.outputs[0].spec.dtype
+    if dtype in (np.bool_, np.float16):
+        return lower_product(_power)(node, xs, trap)
+    return (exact.cast(_power(xs[0], node.keywords["n"], trap), dtype),)
+
+
+POWER = Op(
+    name="np.linalg.matrix_power",
+    call=np.linalg.matrix_power,
+    family="linalg",
+    operands=("a",),
+    params=("n",),
+    infer=_power_infer,
+    lower=_power_lower,
+    numpy=(np.linalg.matrix_power,),
+    traps=True,
+    samples=lambda rng: [
+        *(((rng.standard_normal((3, 3)),), {"n": n}) for n in (0, 1, 2, 3, 7, -1, -2)),
+        ((np.array([[1, 2], [3, 4]]),), {"n": 40}),
+        ((np.array([[1, 2], [3, 4]]),), {"n": -3}),
+        ((rng.standard_normal((2, 3, 3)),), {"n": 5}),
+    ],
+)
+
+MULTI_DOT = Op(
+    name="np.linalg.multi_dot",
+    call=lambda *arrays: np.linalg.multi_dot(arrays),
+    family="contraction",
+    operands=("[arrays]",),
+    infer=by_shape(
+        lambda *arrays: np.linalg.multi_dot(arrays),
+        lambda *arrays: jnp.linalg.multi_dot(arrays, precision=_HIGHEST),
+        lambda *arrays: np.linalg.multi_dot(arrays),
+    ),
+    lower=lower_product(lambda *arrays: jnp.linalg.multi_dot(arrays, precision=_HIGHEST)),
+    numpy=(np.linalg.multi_dot,),
+    samples=lambda rng: [
+        ((rng.random((2, 9)), rng.random((9, 3)), rng.random((3, 4))), {}),
+        ((rng.random(9), rng.random((9, 3)), rng.random((3, 4)), rng.random(4)), {}),
+    ],
+)
+
+
+ROWS = (NORM, POWER, MULTI_DOT)
