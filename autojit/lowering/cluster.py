@@ -15,6 +15,7 @@ from autojit.ir.graph import Const, Graph, Node, Operand, Value
 from autojit.ir.spec import Spec
 from autojit.lowering.parameters import Parameter, parameters_of, unpack
 from autojit.lowering.source import call_from
+from autojit.lowering.split import split
 
 
 class LoweringError(AutojitError):
@@ -76,14 +77,16 @@ def lower(graph: Graph) -> Lowered:
     for node in graph.nodes:
         if node.op.lower is None:
             raise LoweringError(f"`{node.op.name}` has no lowering and cannot stand in cluster `{graph.name}`")
-    parameters = parameters_of(graph)
+    parts = split(graph)
+    parameters = parameters_of(graph, parts)
+    nodes = (graph if parts is None else parts.graph).nodes
     results, wanted = _results(graph)
     source = next((node.source for node in graph.nodes if node.source), None)
 
     def function(*arguments: Any) -> list[Any]:
-        values = call_from(source, unpack, graph, parameters, arguments)
+        values = call_from(source, unpack, graph, parts, parameters, arguments)
         flags: list[Any] = []
-        for node in graph.nodes:
+        for node in nodes:
             _run(node, values, flags.append)
         outputs = [values[value.name] for value in wanted]
         return outputs + ([call_from(source, _any, flags)] if flags else [])

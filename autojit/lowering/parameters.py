@@ -10,9 +10,8 @@ import numpy as np
 from jax import lax
 
 from autojit.ir.graph import Graph, Value
-
-#: XLA reads host memory in place only from addresses that are multiples of this.
-ALIGNMENT = 64
+from autojit.lowering.alignment import ALIGNMENT
+from autojit.lowering.split import Split
 
 #: Array inputs of at least this size may become windows.
 WINDOW_BYTES = 256 * 1024
@@ -32,27 +31,28 @@ class Parameter:
         dtype: The dtype.
         positions: The graph's inputs that it carries.
         kind: "array": one array. "pack": a vector with one scalar input per element. "window": the aligned memory
-            around one array, as a vector. "offsets": for each window, how many elements precede the array.
+            around one array, as a vector. "offsets": for each window, how many elements precede the array. "middle"
+            and "edges": the two parts of an array that is split.
     """
 
     name: str
     shape: tuple[int, ...]
     dtype: np.dtype
     positions: tuple[int, ...]
-    kind: Literal["array", "pack", "window", "offsets"] = "array"
+    kind: Literal["array", "pack", "window", "offsets", "middle", "edges"] = "array"
 
     @property
     def nbytes(self) -> int:
         return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
 
 
-def parameters_of(graph: Graph) -> tuple[Parameter, ...]:
+def parameters_of(graph: Graph, split: Split | None = None) -> tuple[Parameter, ...]:
     """How the inputs of a cluster become parameters. Inputs that no node reads have none.
 
     NumPy's own large arrays start 16 bytes past a page, where XLA does not read them in place. Where every op of the
     cluster is fused into a loop, a large input is passed as a window: the aligned memory that contains it and, at run
-    time, the number of elements before it. Scalars are packed, one vector per dtype, because each separate argument
-    costs time at every call.
+    time, the number of elements before it; where the cluster is split, as its two parts. Scalars are packed, one vector
+    per dtype, because each separate argument costs time at every call.
     """
     fuses = all(node.op.family in _FUSING for node in graph.nodes)
     used = graph.users()
@@ -63,6 +63,10 @@ def parameters_of(graph: Graph) -> tuple[Parameter, ...]:
             continue
         if value.spec.kind != "array":
             packs.setdefault(value.spec.dtype, []).append(position)
+        elif split is not None and value.name in split.halves:
+            halves = split.halves[value.name]
+            parameters.append(_part(halves.middle, position, "middle"))
+            parameters.append(_part(halves.edges, position, "edges"))
         elif fuses and value.spec.nbytes >= WINDOW_BYTES:
             parameters.append(_window(value, position))
         else:
@@ -71,12 +75,14 @@ def parameters_of(graph: Graph) -> tuple[Parameter, ...]:
         parameters.append(Parameter(f"{dtype.name}_scalars", (len(positions),), dtype, tuple(positions), "pack"))
     windows = tuple(parameter.positions[0] for parameter in parameters if parameter.kind == "window")
     if windows:
-        parameters.append(Parameter("offsets", (len(windows),), np.dtype(np.int32), windows, "offsets"))
+        parameters.append(Parameter("offsets", (len(windows),), np.dtype(np.int64), windows, "offsets"))
     return _distinct(parameters)
 
 
-def unpack(graph: Graph, parameters: Sequence[Parameter], arguments: Sequence[Any]) -> dict[str, Any]:
-    """The jax values of a cluster's inputs, by name, from the values of its parameters."""
+def unpack(
+    graph: Graph, split: Split | None, parameters: Sequence[Parameter], arguments: Sequence[Any]
+) -> dict[str, Any]:
+    """The jax values of a cluster's inputs (of a split cluster: of their parts), by name, from its parameters."""
     values: dict[str, Any] = {}
     windows = [argument for parameter, argument in zip(parameters, arguments) if parameter.kind == "window"]
     for parameter, argument in zip(parameters, arguments, strict=True):
@@ -88,9 +94,20 @@ def unpack(graph: Graph, parameters: Sequence[Parameter], arguments: Sequence[An
                 values[value.name] = lax.index_in_dim(argument, number, keepdims=False)
             elif parameter.kind == "offsets":
                 start = lax.index_in_dim(argument, number, keepdims=False)
-                flat = lax.dynamic_slice(windows[number], (start,), (value.spec.size,))
-                values[value.name] = flat.reshape(value.spec.shape)
+                values[value.name] = _inside(windows[number], start, value)
+            elif parameter.kind != "window" and split is not None:
+                values[getattr(split.halves[value.name], parameter.kind).name] = argument
     return values
+
+
+def _inside(window: Any, start: Any, value: Value) -> Any:
+    """The array inside of a window."""
+    flat = lax.dynamic_slice(window, (start,), (value.spec.size,), allow_negative_indices=False)
+    return flat.reshape(value.spec.shape)
+
+
+def _part(value: Value, position: int, kind: Literal["middle", "edges"]) -> Parameter:
+    return Parameter(_name(value, position), value.spec.shape, value.spec.dtype, (position,), kind)
 
 
 def _window(value: Value, position: int) -> Parameter:

@@ -1,0 +1,119 @@
+"""Split reductions give what NumPy gives, for any alignment of the arrays."""
+
+import numpy as np
+import pytest
+
+from autojit.compile.executable import Executable
+from autojit.compile.transfer import aligned_empty
+from autojit.errors import Trapped
+from autojit.ir.graph import Const, Graph, Node, Value
+from autojit.ir.spec import Spec, spec_of
+from autojit.lowering.split import SPLIT_BYTES, split
+from autojit.ops.chapters import TABLE
+
+SHAPE = (300, 437)
+
+
+def node(op, inputs, name, **params):
+    row = TABLE[op]
+    specs = row.infer([operand.spec for operand in inputs], params)
+    return Node(row, tuple(inputs), tuple(params.items()), tuple(Value(name, spec) for spec in specs))
+
+
+def reduction_of_sum(op, dtypes, **params):
+    """`op(x + y * 2)`, or of `x` alone."""
+    x, *rest = (Value(f"x{k}", Spec(SHAPE, np.dtype(dtype))) for k, dtype in enumerate(dtypes))
+    nodes, value = [], x
+    for other in rest:
+        nodes.append(node("np.multiply", (other, Const(2, spec_of(2))), f"twice_{other}"))
+        nodes.append(node("np.add", (value, nodes[-1].outputs[0]), f"sum_{other}"))
+        value = nodes[-1].outputs[0]
+    nodes.append(node(op, (value,), "r", **params))
+    return Graph("cluster_0", (x, *rest), tuple(nodes), nodes[-1].outputs)
+
+
+def at_offset(values, offset):
+    memory = aligned_empty((values.nbytes + 64,), np.dtype(np.uint8))[offset : offset + values.nbytes]
+    array = memory.view(values.dtype).reshape(values.shape)
+    array[...] = values
+    return array
+
+
+@pytest.mark.parametrize("offsets", [(0, 0), (16, 16), (16, 0), (48, 8), (24, None), (None, None)])
+@pytest.mark.parametrize("dtypes", [("f8", "f8"), ("f8", "f4"), ("i4", "i8"), ("c16", "f8")])
+def test_mixed_alignments(dtypes, offsets):
+    graph = reduction_of_sum("np.sum", dtypes)
+    assert split(graph) is not None
+    executable = Executable(graph)
+    assert {p.kind for p in executable.lowered.parameters} == {"middle", "edges"}
+    for _ in range(2):
+        arrays = []
+        for dtype, offset in zip(dtypes, offsets, strict=True):
+            values = (np.random.rand(*SHAPE) * 100).astype(dtype)
+            arrays.append(at_offset(values, offset) if offset is not None else np.asfortranarray(values))
+        expected = np.sum(arrays[0] + arrays[1] * 2)
+        np.testing.assert_allclose(executable.run(arrays)[0], expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("op", "np.sum np.prod np.max np.min np.any np.all np.count_nonzero np.nansum np.mean".split())
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "?", "u1", "c16"])
+def test_every_reduction(op, dtype, rng):
+    base = rng.random((4 * SHAPE[0], 4 * SHAPE[1])) * 2
+    if op == "np.prod":
+        base = (base - 1) * 1e-4 + 1
+    values = at_offset(base.astype(dtype), 16)
+    x = Value("x", spec_of(values))
+    graph = Graph("cluster_0", (x,), (node(op, (x,), "r"),), (Value("r", spec_of(TABLE[op].call(values))),))
+    executable = Executable(graph)
+    is_split = op != "np.mean" or dtype != "c16"
+    assert (executable.lowered.parameters[0].kind == "middle") == is_split
+    for value in (None, 0, 1) if op in ("np.any", "np.all", "np.count_nonzero") else (None,):
+        if value is not None:
+            values[...] = value
+        expected = np.asarray(TABLE[op].call(values))
+        (result,) = executable.run([values])
+        assert result.dtype == expected.dtype
+        np.testing.assert_allclose(result, expected, rtol=1e-4 if dtype == "f4" else 1e-12)
+
+
+@pytest.mark.parametrize("place", [0, 5, 1000, -1])
+def test_every_element_counts_once(place):
+    n = SPLIT_BYTES // 8 + 77
+    x = Value("x", Spec((n,), np.dtype(np.float64)))
+    executable = Executable(Graph("g", (x,), (node("np.sum", (x,), "s"), node("np.max", (x,), "m")), (
+        Value("s", Spec((), x.spec.dtype, "scalar")), Value("m", Spec((), x.spec.dtype, "scalar")))))  # fmt: skip
+    for offset in range(0, 64, 8):
+        values = at_offset(np.zeros(n), offset)
+        values[place] = 3
+        assert [result[()] for result in executable.run([values])] == [3, 3]
+        values[place] = np.nan
+        assert all(np.isnan(executable.run([values])))
+
+
+def test_traps_in_both_parts():
+    x = Value("x", Spec((SPLIT_BYTES,), np.dtype(np.int64)))
+    s = Value("s", spec_of(10))
+    quotient = node("np.floor_divide", (s, x), "q")
+    executable = Executable(
+        Graph("g", (x, s), (quotient, total := node("np.sum", quotient.outputs, "t")), total.outputs)
+    )
+    assert executable.lowered.parameters[0].kind == "middle"
+    for place in (0, 1000, -1):
+        values = np.full(SPLIT_BYTES, 3)
+        assert executable.run([values, 10])[0] == 3 * SPLIT_BYTES
+        values[place] = 0
+        with pytest.raises(Trapped):
+            executable.run([values, 10])
+
+
+def test_what_is_not_split():
+    assert split(reduction_of_sum("np.sum", ["f8"], axis=0)) is None
+    assert split(reduction_of_sum("np.sum", ["f8"], keepdims=True)) is None
+    assert split(reduction_of_sum("np.argmax", ["f8"])) is None
+    assert split(reduction_of_sum("np.cumsum", ["f8"])) is None
+    assert split(reduction_of_sum("np.sum", ["?"])) is None  # too small
+    x, row = Value("x", Spec(SHAPE, np.dtype("f8"))), Value("row", Spec(SHAPE[1:], np.dtype("f8")))
+    add = node("np.add", (x, row), "a")
+    assert split(Graph("g", (x, row), (add, node("np.sum", add.outputs, "s")), (Value("s", spec_of(1.0)),))) is None
+    double = node("np.add", (x, x), "a")
+    assert split(Graph("g", (x,), (double,), double.outputs)) is None
