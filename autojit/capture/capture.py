@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import types
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,11 +58,19 @@ class Capture:
 
 @dataclass(slots=True)
 class Options:
-    """Budgets of a capture, and what earlier runs have shown of host results."""
+    """Budgets of a capture, and what earlier runs have shown.
+
+    Attributes:
+        node_budget: How many operations a graph may have.
+        unroll_budget: How many of them may come from an unrolled loop.
+        observed: Specs of host results.
+        seen: By region, stand-ins for the live-ins of its last capture in a run.
+    """
 
     node_budget: int = 2000
     unroll_budget: int = 600
     observed: dict[Any, tuple[Spec, ...]] = field(default_factory=dict)
+    seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
 
 
 def capture(tree: RegionTree, region: Region, values: dict[str, Any], options: Options) -> Capture:
@@ -83,7 +92,8 @@ class _Survey(Statements):
         Recorder.__init__(self, tuple(f"L_{name}" for name in region.live_in), options.node_budget, options.observed)
         self.tree = tree
         self.region = region
-        self.unroll_budget = options.unroll_budget
+        # A loop body is entered often and is small work: unrolling inside it pays less.
+        self.unroll_budget = options.unroll_budget if not region.depth else options.unroll_budget // 4
         self.cuts: list[Cut] = []
         self.snapshots: dict[int, dict[str, Any]] = {}
         self.guard: Prologue | None = None
@@ -250,6 +260,24 @@ def _foreign(value: Any) -> bool:
     return value is not None and not isinstance(value, Known | Sym | Arr)
 
 
+def stand_in_for(value: Any) -> Any:
+    """A stand-in for a concrete object, which keeps none of the user's data alive."""
+    if type(value) is np.ndarray:
+        return ArraySpec(value.shape, value.dtype)
+    if type(value) in (list, tuple):
+        return type(value)(stand_in_for(item) for item in value)
+    if type(value) is dict:
+        return {key: stand_in_for(item) for key, item in value.items()}
+    plain = (bool, int, float, complex, str, type(None), np.generic, types.FunctionType, types.ModuleType, type, range)
+    return value if isinstance(value, plain) else UNKNOWN
+
+
+def region_key(region: Region) -> Any:
+    """What a region has in common with the same statements in another tree of the function."""
+    first, last = region.statements[0], region.statements[-1]
+    return first.lineno, first.col_offset, last.end_lineno, len(region.statements), region.live_in
+
+
 def _stand_in(value: Any) -> Any:
     if isinstance(value, Known | Sym):
         return value.value
@@ -272,6 +300,3 @@ def _clone(prologue: Prologue) -> Prologue:
         prologue.parameters, list(prologue.lines), dict(prologue.constants), dict(prologue._bound),
         set(prologue._checked), dict(prologue._ids), prologue._next,
     )  # fmt: skip
-
-
-__all__ = ["Capture", "Cut", "Options", "capture", "np"]

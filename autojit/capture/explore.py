@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from autojit.capture.capture import Capture, Cut, Options, capture
+from autojit.capture.capture import Capture, Cut, Options, capture, region_key
 from autojit.capture.regions import Region, RegionTree
+from autojit.capture.values import UNKNOWN
 from autojit.errors import Reason
 
 
@@ -22,6 +23,9 @@ def explore(tree: RegionTree, region: Region, values: dict[str, Any], options: O
         first = region.statements[0]
         yield Cut(first, Reason("unbound", f"`{region.unbound}` may have no value here", tree.source.line(first)))
         return
+    seen = options.seen.get(region_key(region), {})
+    values = {name: seen.get(name, UNKNOWN) if _is_unknown(value) else value for name, value in values.items()}
+    values = {**seen, **values}
     captured = capture(tree, region, values, options)
     if not captured.cuts:
         yield captured
@@ -48,3 +52,9 @@ def explore_parts(
             snapshot = captured.snapshots.get(id(block.statements[0]))
             if snapshot is not None:
                 yield from explore(tree, block, snapshot, options)
+
+
+def _is_unknown(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(_is_unknown(item) for item in value)
+    return value is UNKNOWN

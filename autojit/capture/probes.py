@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import types
 from collections.abc import Mapping
@@ -12,9 +13,11 @@ from autojit.capture.source import compile_body
 from autojit.errors import CannotCapture
 
 _MARK = "autojit probe "
+_TWINS = "autojit twins"
+_TRUSTED = ("numpy", "scipy", "math", "sys", "os", "time")
 
 
-def instrument(tree: RegionTree, probes: Mapping[int, object]) -> types.CodeType:
+def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object) -> types.CodeType:
     """The function's code with probes.
 
     A region `R` with statements `S` becomes
@@ -28,10 +31,11 @@ def instrument(tree: RegionTree, probes: Mapping[int, object]) -> types.CodeType
         tree: The regions.
         probes: By region number, an object with `on`, `enter(*live_ins)` and `unset`. A region without a
             probe stays as it is.
+        twins: An object whose `of(function)` says what to call instead of a function in native statements.
     """
     source = tree.source
     code = source.function.__code__
-    body = _emit(tree.root, probes)
+    body = _Emitter(tree, probes).region(tree.root)
     node = source.node
     if isinstance(node, ast.Lambda):
         new = ast.copy_location(ast.FunctionDef("autojit_lambda", node.args, body, [], None, None), node)
@@ -44,7 +48,7 @@ def instrument(tree: RegionTree, probes: Mapping[int, object]) -> types.CodeType
     if made is None or set(made.co_freevars) != set(code.co_freevars):
         raise CannotCapture("internal", "the probes changed the function's free variables")
     made = made.replace(
-        co_consts=tuple(_resolve(const, probes) for const in made.co_consts),
+        co_consts=tuple(_resolve(const, probes, twins) for const in made.co_consts),
         co_name=code.co_name,
         co_qualname=code.co_qualname,
         co_firstlineno=code.co_firstlineno,
@@ -52,39 +56,84 @@ def instrument(tree: RegionTree, probes: Mapping[int, object]) -> types.CodeType
     return made
 
 
-def _resolve(const: object, probes: Mapping[int, object]) -> object:
+def _resolve(const: object, probes: Mapping[int, object], twins: object) -> object:
     if isinstance(const, str) and const.startswith(_MARK):
         return probes[int(const[len(_MARK) :])]
-    return const
+    return twins if const == _TWINS else const
 
 
-def _emit(region: Region, probes: Mapping[int, object]) -> list[ast.stmt]:
-    if region.parts is None:
-        original = region.statements
-    else:
-        original = []
-        for part in region.parts:
-            original += _emit(part, probes) if isinstance(part, Region) else [_native(part, probes)]
-    if region.number not in probes:
-        return original
-    return [_probe(region, original)]
+class _Emitter:
+    """Puts the statements of a region tree together again, with probes."""
+
+    def __init__(self, tree: RegionTree, probes: Mapping[int, object]) -> None:
+        self.probes = probes
+        self.calls = _Calls(tree.source.function.__globals__)
+
+    def region(self, region: Region) -> list[ast.stmt]:
+        """The statements of a region, behind its probe."""
+        if region.parts is None:
+            original = region.statements
+        else:
+            original = []
+            for part in region.parts:
+                original += self.region(part) if isinstance(part, Region) else [self.native(part)]
+        if region.number not in self.probes:
+            return original
+        return [_probe(region, original)]
+
+    def native(self, native: Native) -> ast.stmt:
+        """A native statement, with the probes of its blocks."""
+        statement = native.statement
+        if not native.blocks:
+            return self.calls.visit(copy.deepcopy(statement))
+        statement = copy.copy(statement)
+        for (name, position), region in native.blocks.items():
+            emitted = self.region(region)
+            if name != "part":
+                setattr(statement, name, emitted)
+                continue
+            field = "cases" if isinstance(statement, ast.Match) else "handlers"
+            parts = list(getattr(statement, field))
+            parts[position] = copy.copy(parts[position])
+            parts[position].body = emitted
+            setattr(statement, field, parts)
+        for header in ("test", "iter"):
+            if hasattr(statement, header):
+                setattr(statement, header, self.calls.visit(copy.deepcopy(getattr(statement, header))))
+        return statement
 
 
-def _native(native: Native, probes: Mapping[int, object]) -> ast.stmt:
-    if not native.blocks:
-        return native.statement
-    statement = copy.copy(native.statement)
-    for (name, position), region in native.blocks.items():
-        emitted = _emit(region, probes)
-        if name != "part":
-            setattr(statement, name, emitted)
-            continue
-        field = "cases" if isinstance(statement, ast.Match) else "handlers"
-        parts = list(getattr(statement, field))
-        parts[position] = copy.copy(parts[position])
-        parts[position].body = emitted
-        setattr(statement, field, parts)
-    return statement
+class _Calls(ast.NodeTransformer):
+    """`f(x)` becomes `twins.of(f)(x)` where `f` may be a function of the user's."""
+
+    def __init__(self, namespace: Mapping[str, object]) -> None:
+        self.namespace = namespace
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if self._may_be_users(node.func):
+            of = ast.Attribute(ast.Constant(_TWINS), "of", ast.Load())
+            new = ast.Call(of, [node.func], [])
+            for part in (of, of.value, new):
+                ast.copy_location(part, node.func)
+            node.func = new
+        return node
+
+    def _may_be_users(self, function: ast.expr) -> bool:
+        root = function
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name):
+            return False
+        if root is function and root.id not in self.namespace:
+            return not hasattr(builtins, root.id)  # `super()` and `locals()` must stay what they are
+        value = self.namespace.get(root.id)
+        return not isinstance(value, types.ModuleType) or value.__name__.split(".")[0] not in _TRUSTED
+
+    def _skip(self, node: ast.AST) -> ast.AST:
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _skip
 
 
 def _probe(region: Region, original: list[ast.stmt]) -> ast.stmt:

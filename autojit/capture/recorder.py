@@ -54,6 +54,7 @@ class Recorder:
         self.arrays: list[Storage] = []  # the caller's arrays
         self.examples: dict[str, Any] | None = {}  # concrete values by graph name; None when some input has none
         self._memo: dict[str, Any] = {}
+        self._demanded: set[str] = set()
         self._scalars: dict[str, Value] = {}
         self._evaluated = 0
 
@@ -159,7 +160,7 @@ class Recorder:
             result = function(*(operand.value for operand in operands))
         except Exception as error:
             raise CannotCapture("raises", f"{type(error).__name__}: {error}") from None
-        syms = [operand for operand in operands if isinstance(operand, Sym)]
+        syms = [operand for operand in operands if isinstance(operand, Sym) and operand.name not in self._demanded]
         if not syms:
             return Known(result)
         kind = type(result)
@@ -167,7 +168,7 @@ class Recorder:
             for sym in syms:
                 self.demand(sym)
             return Known(result)
-        parts = [o.name if isinstance(o, Sym) else self.prologue.literal(o.value) for o in operands]
+        parts = [o.name if o in syms else self.prologue.literal(o.value) for o in operands]
         name = self.prologue.let("s", text.format(*parts))
         if kind is not bool:
             self.prologue.check(f"type({name}) is {self.prologue.constant(kind)}", f"a scalar stays {kind.__name__}")
@@ -181,6 +182,7 @@ class Recorder:
             return value
         if sym.moving:
             raise CannotCapture("moving-shape", f"the program would depend on `{sym.name}` = {value!r}, which changes")
+        self._demanded.add(sym.name)
         literal = self.prologue.literal(value)
         equal = f"{sym.name} == {literal}" if value == value else f"{sym.name} != {sym.name}"
         self.prologue.check(equal, f"a scalar that the program was built for is {value!r}")
@@ -246,6 +248,8 @@ class Recorder:
         if isinstance(value, Arr):
             return self.read(value)
         if isinstance(value, Sym):
+            if value.name in self._demanded and value.name not in self._scalars:
+                return self.operand(Known(value.value))
             known = self._scalars.get(value.name)
             if known is None:
                 known = self._input(value.spec, value.name, value.value)

@@ -72,7 +72,8 @@ class Statements(Expressions):
 
     def _run_For(self, node: ast.For) -> Signal:
         items = self.iterate(self.evaluate(node.iter))
-        for item in items:
+        before = len(self.builder)
+        for trips, item in enumerate(items, 1):
             self.here(node)
             self.bind(node.target, item)
             signal = self.block(node.body)
@@ -80,11 +81,11 @@ class Statements(Expressions):
                 return None
             if signal is not None and signal[0] == RETURN:
                 return signal
-            self._check_unrolled(len(items))
+            self._check_unrolled(before, trips, len(items))
         return self.block(node.orelse)
 
     def _run_While(self, node: ast.While) -> Signal:
-        trips = 0
+        trips, before = 0, len(self.builder)
         while self.truth(self.evaluate(node.test)):
             trips += 1
             self._check_trips(trips)
@@ -93,12 +94,16 @@ class Statements(Expressions):
                 return None
             if signal is not None and signal[0] == RETURN:
                 return signal
-            self._check_unrolled(trips)
+            self._check_unrolled(before, trips, trips)
             self.here(node)
         return self.block(node.orelse)
 
-    def _check_unrolled(self, trips: int) -> None:
-        if len(self.builder) > self.unroll_budget and trips > 1:
+    def _check_unrolled(self, before: int, done: int, trips: int) -> None:
+        """Stop early: after two iterations it is clear how many operations all of them take."""
+        if trips < 2:
+            return
+        expected = before + (len(self.builder) - before) * trips // done
+        if expected > self.unroll_budget * (1 if done > 1 else 4):
             raise CannotCapture("long-loop", f"a loop that takes more than {self.unroll_budget} operations unrolled")
 
     unroll_budget = 600

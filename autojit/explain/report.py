@@ -52,6 +52,7 @@ class Explanation:
         clusters: The compiled programs, in program order.
         host_nodes: Operations in the middle of compiled code that run in NumPy.
         native_statements: Statements that stay Python.
+        unknown: Statements of which more is known after a first run: they need what a native statement makes.
         regions: How many runs of statements are captured.
     """
 
@@ -59,13 +60,14 @@ class Explanation:
     clusters: list[ClusterInfo] = field(default_factory=list)
     host_nodes: list[Reason] = field(default_factory=list)
     native_statements: list[Reason] = field(default_factory=list)
+    unknown: list[Reason] = field(default_factory=list)
     regions: int = 0
     source: tuple[str, int, list[str]] | None = None
 
     @property
     def is_whole(self) -> bool:
         """Whether the call is one captured region without native statements and host nodes."""
-        return self.regions <= 1 and not self.native_statements and not self.host_nodes
+        return self.regions <= 1 and not self.native_statements and not self.host_nodes and not self.unknown
 
     @classmethod
     def native(cls, name: str, reason: Reason) -> Explanation:
@@ -81,6 +83,7 @@ class Explanation:
             "clusters": [cluster.to_dict() for cluster in self.clusters],
             "host_nodes": [reason.to_dict() for reason in self.host_nodes],
             "native_statements": [reason.to_dict() for reason in self.native_statements],
+            "unknown": [reason.to_dict() for reason in self.unknown],
         }
 
     def __str__(self) -> str:
@@ -94,6 +97,8 @@ class Explanation:
         for title, reasons in (("host node", self.host_nodes), ("native", self.native_statements)):
             for reason in reasons:
                 lines += [f"  {title}: {line}" if n == 0 else f"  {line}" for n, line in enumerate(str(reason).split("\n"))]
+        if self.unknown:
+            lines.append(f"  known after a first run: lines {_ranges(_lines_of(self.unknown))}")
         if self.source is not None:
             lines += ["", *self._annotated()]
         return "\n".join(lines)
@@ -105,10 +110,14 @@ class Explanation:
         for cluster in self.clusters:
             for line in cluster.lines:
                 marks.setdefault(line, []).append(cluster.name)
-        for title, reasons in (("host", self.host_nodes), ("native", self.native_statements)):
+        for title, reasons in (
+            ("host", self.host_nodes), ("native", self.native_statements), ("later", self.unknown)
+        ):  # fmt: skip
             for reason in reasons:
                 if reason.source is not None:
-                    marks.setdefault(reason.source.line, []).append(f"{title}: {reason.id}")
+                    mark = f"{title}: {reason.id}"
+                    if mark not in marks.setdefault(reason.source.line, []):
+                        marks[reason.source.line].append(mark)
         width = max((len(", ".join(names)) for names in marks.values()), default=0)
         return [
             f"{', '.join(marks.get(number, [])):<{width}} | {number:4} {line.rstrip()}"
@@ -173,7 +182,7 @@ def _explore(controller: Controller, values: dict[str, Any], out: Explanation) -
     tree = RegionTree(controller.tree.source)
     for found in explore(tree, tree.root, values, controller.options):
         if isinstance(found, Cut):
-            out.native_statements.append(found.reason)
+            (out.unknown if found.reason.id == "unknown-value" else out.native_statements).append(found.reason)
         else:
             _add_clusters(controller, prepare(found, controller.config), out)
 
@@ -206,8 +215,12 @@ def strict_reasons(controller: Controller, values: dict[str, Any]) -> tuple[Reas
     """Every reason why a call is not one program, in program order."""
     explanation = Explanation(controller.original.__qualname__)
     _explore(controller, values, explanation)
-    reasons = [*explanation.native_statements, *explanation.host_nodes]
+    reasons = [*explanation.native_statements, *explanation.host_nodes] or explanation.unknown
     return tuple(sorted(reasons, key=lambda reason: reason.source.line if reason.source else 0))
+
+
+def _lines_of(reasons: list[Reason]) -> tuple[int, ...]:
+    return tuple(sorted({reason.source.line for reason in reasons if reason.source}))
 
 
 def _ranges(lines: tuple[int, ...]) -> str:

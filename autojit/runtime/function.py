@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autojit.capture.calls import source_of
-from autojit.capture.capture import Capture, Options, capture
+from autojit.capture.capture import Capture, Options, capture, region_key, stand_in_for
 from autojit.capture.explore import explore_parts
 from autojit.capture.probes import instrument
 from autojit.capture.regions import RETURN, Region, RegionTree, leaves
@@ -25,6 +25,7 @@ from autojit.runtime.environment import is_default
 from autojit.runtime.measured import Trial
 from autojit.runtime.plan import Plan, native_plan
 from autojit.runtime.probe import Probe, Restart
+from autojit.runtime.twins import Twins
 
 log = logging.getLogger("autojit")
 
@@ -64,6 +65,8 @@ class Controller:
         self.tree: RegionTree | None = None
         self.no_source: Reason | None = None
         self.enabled = enabled
+        self.callees: list[Controller] = []
+        self.twins = Twins(self._twin)
         self._lock = threading.RLock()
         self._warned: set[str] = set()
         try:
@@ -80,7 +83,7 @@ class Controller:
         code = original.__code__
         if self.tree is not None:
             self._add_probes()
-            code = instrument(self.tree, self.probes)
+            code = instrument(self.tree, self.probes, self.twins)
         cells = dict(zip(original.__code__.co_freevars, original.__closure__ or (), strict=True))
         closure = tuple(cells[name] for name in code.co_freevars)
         made = types.FunctionType(code, original.__globals__, original.__name__, original.__defaults__, closure)
@@ -93,6 +96,14 @@ class Controller:
         made.__wrapped__ = original  # type: ignore[attr-defined]
         made.__autojit_original__ = original  # type: ignore[attr-defined]
         return made
+
+    def _twin(self, function: types.FunctionType) -> types.FunctionType:
+        """Instrument a function that a native statement calls."""
+        if function.__code__ is self.original.__code__ and function is self.original:
+            return self.function
+        controller = Controller(function, self.config, False, self.explain_all, self.enabled)
+        self.callees.append(controller)
+        return controller.function
 
     def _add_probes(self) -> None:
         assert self.tree is not None
@@ -157,6 +168,8 @@ class Controller:
         """Capture and compile a region for these values."""
         assert self.tree is not None
         self.counters.captures += 1
+        stand_ins = {name: stand_in_for(value) for name, value in values.items()}
+        self.options.seen[region_key(probe.region)] = stand_ins
         captured = capture(self.tree, probe.region, values, self.options)
         if captured.cuts:
             self._give_up(probe, captured, values)
@@ -210,7 +223,7 @@ class Controller:
         if probe.region.parts is None:
             deque(explore_parts(self.tree, captured, values, self.options), 0)
             self._add_probes()
-            self.function.__code__ = instrument(self.tree, self.probes)
+            self.function.__code__ = instrument(self.tree, self.probes, self.twins)
         if any(cut.reason.id in _ALWAYS for cut in cuts):
             self._off(probe)
         else:
@@ -261,6 +274,8 @@ class Controller:
 
     def clear(self) -> None:
         """Forget all plans and all that was learned about the regions."""
+        for callee in self.callees:
+            callee.clear()
         with self._lock:
             for probe in self.probes.values():
                 probe.plans = ()
@@ -269,6 +284,7 @@ class Controller:
                 probe.hits = probe.native = probe.traps = 0
             self.counters = Counters()
             self.options.observed.clear()
+            self.options.seen.clear()
 
     def leaf_regions(self) -> list[Region]:
         """The regions that are not split, in program order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autojit.compile.cache import CACHE
@@ -36,17 +37,26 @@ class CacheInfo:
 
 
 def cache_info(controller: Controller) -> CacheInfo:
-    """The counters of a decorated function."""
-    counters = controller.counters
-    probes = list(controller.probes.values())
+    """The counters of a decorated function and of the functions that its native statements call."""
+    everyone = list(_with_callees(controller, set()))
+    probes = [probe for each in everyone for probe in list(each.probes.values())]
+    counters = [each.counters for each in everyone]
     return CacheInfo(
         hits=sum(probe.hits for probe in probes),
-        misses=counters.misses,
+        misses=sum(each.misses for each in counters),
         native=sum(probe.native for probe in probes),
-        captures=counters.captures,
-        compiles=counters.compiles,
-        compile_seconds=counters.compile_seconds,
+        captures=sum(each.captures for each in counters),
+        compiles=sum(each.compiles for each in counters),
+        compile_seconds=sum(each.compile_seconds for each in counters),
         traps=sum(probe.traps for probe in probes),
         plans=sum(not plan.is_native for probe in probes for plan in probe.plans),
         nbytes=CACHE.info().nbytes,
     )
+
+
+def _with_callees(controller: Controller, seen: set[int]) -> Iterator[Controller]:
+    if id(controller) not in seen:
+        seen.add(id(controller))
+        yield controller
+        for callee in controller.callees:
+            yield from _with_callees(callee, seen)

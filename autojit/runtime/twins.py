@@ -1,0 +1,56 @@
+"""Twins: user functions that native statements call are instrumented too, without touching the originals."""
+
+from __future__ import annotations
+
+import sysconfig
+import threading
+import types
+from collections.abc import Callable
+from typing import Any
+
+_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+class Twins:
+    """The instrumented twins of the functions that one function calls.
+
+    A function without free variables has one twin for its lifetime. Functions of installed libraries, and functions
+    that are made anew at each call, stay as they are.
+
+    Args:
+        make: Instruments a function.
+    """
+
+    def __init__(self, make: Callable[[types.FunctionType], types.FunctionType]) -> None:
+        self._make = make
+        self._known: dict[types.CodeType, tuple[Any, Any]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, function: Any) -> Any:
+        """What to call instead of `function`: its twin, or the function itself."""
+        if type(function) is types.FunctionType:
+            return self._of_function(function)
+        if type(function) is types.MethodType and type(function.__func__) is types.FunctionType:
+            twin = self._of_function(function.__func__)
+            return function if twin is function.__func__ else types.MethodType(twin, function.__self__)
+        return function
+
+    def _of_function(self, function: types.FunctionType) -> Any:
+        known = self._known.get(function.__code__)
+        if known is None:
+            known = self._add(function)
+        original, twin = known
+        # The same code with other defaults or another identity is another function.
+        if original is not function or twin.__defaults__ is not function.__defaults__:
+            return function
+        return twin
+
+    def _add(self, function: types.FunctionType) -> tuple[Any, Any]:
+        with self._lock:
+            twin = self._make(function) if self._wanted(function) else function
+            return self._known.setdefault(function.__code__, (function, twin))
+
+    def _wanted(self, function: types.FunctionType) -> bool:
+        file = function.__code__.co_filename
+        is_user = not file.startswith(_LIBRARIES) and not file.startswith("<frozen")
+        return is_user and function.__closure__ is None and not hasattr(function, "__autojit_controller__")
