@@ -43,7 +43,7 @@ def _clone_array(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
     root = array
     while isinstance(root.base, np.ndarray):
         root = root.base
-    if root is array:
+    if root is array or not array.size:
         made = array.copy(order="K")
     else:
         base = clone(root, memo)

@@ -159,6 +159,9 @@ class Recorder:
         try:
             result = function(*(operand.value for operand in operands))
         except Exception as error:
+            if any(isinstance(operand, Sym) for operand in operands):
+                failing = text.format(*(self._text(operand) for operand in operands))
+                self.prologue.check(f"raises(lambda: {failing})", "a scalar computation raises")
             raise CannotCapture("raises", f"{type(error).__name__}: {error}") from None
         syms = [operand for operand in operands if isinstance(operand, Sym) and operand.name not in self._demanded]
         if not syms:
@@ -173,6 +176,9 @@ class Recorder:
         if kind is not bool:
             self.prologue.check(f"type({name}) is {self.prologue.constant(kind)}", f"a scalar stays {kind.__name__}")
         return Sym(name, result, any(sym.moving for sym in syms))
+
+    def _text(self, operand: Known | Sym) -> str:
+        return operand.name if isinstance(operand, Sym) else self.prologue.literal(operand.value)
 
     def demand(self, sym: Sym) -> Any:
         """The value of a scalar, which thereby becomes part of the plan's key."""

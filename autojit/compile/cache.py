@@ -10,8 +10,8 @@ from autojit.compile.executable import Executable
 from autojit.compile.key import cluster_key
 from autojit.ir.graph import Graph
 
-#: How many executables are kept.
-MAX_ENTRIES = 1024
+#: How many executables are kept. One takes some 1.3 MB.
+MAX_ENTRIES = 512
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class CacheInfo:
         compile_seconds: The time they took in all.
         evictions: Executables dropped because the cache was full.
         entries: Executables in the cache now.
-        nbytes: The size of their machine code, as far as XLA tells it.
+        nbytes: The size of the compiled programs, as far as XLA tells it.
     """
 
     hits: int = 0
@@ -50,7 +50,7 @@ class ExecutableCache:
 
     Args:
         max_entries: The bound on the number of executables.
-        max_bytes: The bound on the size of their machine code; `None` for no bound.
+        max_bytes: The bound on the size of the compiled programs; `None` for no bound.
     """
 
     def __init__(self, max_entries: int = MAX_ENTRIES, max_bytes: int | None = None) -> None:

@@ -58,7 +58,7 @@ class Executable:
 
     @property
     def nbytes(self) -> int:
-        """The size of the machine code, or 0 if XLA does not tell."""
+        """The size of the compiled program, or 0 if XLA does not tell."""
         return self.program.nbytes
 
     def run(self, values: Sequence[Any]) -> list[np.ndarray]:

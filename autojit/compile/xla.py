@@ -120,10 +120,13 @@ class Program:
             return self._loaded.hlo_modules()[0]
         return self.lowered.compiler_ir("hlo").as_hlo_module()
 
-    @property
+    @functools.cached_property
     def nbytes(self) -> int:
-        """The size of the machine code, or 0 if XLA does not tell."""
-        return max(0, self._loaded.size_of_generated_code_in_bytes())
+        """The size of the serialized program, machine code included; 0 if XLA cannot serialize it."""
+        try:
+            return len(self._loaded.serialize())
+        except jax.errors.JaxRuntimeError:
+            return 0
 
 
 def _with_memory(function: Callable[..., Sequence[Any]], count: int) -> Callable[..., Sequence[Any]]:

@@ -1,9 +1,35 @@
 """Fills the op table: one line per chapter."""
 
-from autojit.ops import contraction, copying, creation, elementwise, grids, host, indexing, linalg, reductions, shaping
+from autojit.ops import (
+    contraction,
+    copying,
+    creation,
+    elementwise,
+    fourier,
+    grids,
+    host,
+    indexing,
+    linalg,
+    reductions,
+    shaping,
+    sorting,
+)
 from autojit.ops.table import TABLE
 
-CHAPTERS = (elementwise, reductions, shaping, copying, indexing, creation, grids, contraction, linalg, host)
+CHAPTERS = (
+    elementwise,
+    reductions,
+    shaping,
+    copying,
+    sorting,
+    indexing,
+    creation,
+    grids,
+    contraction,
+    linalg,
+    fourier,
+    host,
+)
 
 for chapter in CHAPTERS:
     TABLE.extend(chapter.ROWS)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from autojit.ir.op import Op
+from autojit.errors import CannotCapture, Trapped
+from autojit.ir.op import Infer, Op
+from autojit.ir.spec import Spec, result_spec
+from autojit.ops.families import small_dummy
+from autojit.ops.inference import compiled, public_name, specs_of
 
 #: Packages whose functions are pure: arrays in, arrays out.
 PURE_PACKAGES = (
@@ -18,10 +23,11 @@ PURE_PACKAGES = (
     "scipy.signal",
     "scipy.ndimage",
     "scipy.interpolate",
-    "scipy.stats",
     "scipy.spatial.distance",
-    "scipy.integrate",
 )
+
+#: Arguments by which the functions of these packages write into arrays that the caller gave.
+_WRITES = ("out", "output", "overwrite_", "inplace")
 
 _ROWS: dict[int, Op] = {}
 _DECLARED: dict[int, Callable[..., Any]] = {}
@@ -49,10 +55,10 @@ def host_function(function: Any) -> Op | None:
         return known
     if not callable(function) or not (id(function) in _DECLARED or is_pure(function)):
         return None
-    name = f"{getattr(function, '__module__', '') or ''}.{getattr(function, '__name__', 'function')}".strip(".")
+    # The table keeps the function alive, so its id stays its own.
     row = Op(
-        name=name,
-        call=function,
+        name=_name(function),
+        call=guarded(function),
         family="host",
         operands=("*args",),
         numpy=(function,),
@@ -62,14 +68,139 @@ def host_function(function: Any) -> Op | None:
     return row
 
 
+def _name(function: Any) -> str:
+    module = getattr(function, "__module__", None) or ""
+    if isinstance(function, np.ufunc):
+        module = "scipy.special"
+    name = getattr(function, "__name__", "function")
+    name = name if name.isidentifier() else "function"
+    return f"{module}.{name}" if module.replace(".", "_").isidentifier() else name
+
+
 def is_pure(function: Any) -> bool:
     """Whether a function is one of an array package's own functions, which are pure."""
     if isinstance(function, type):
         return False
     if isinstance(function, np.ufunc):
-        return True
+        # `np.frompyfunc` wraps any Python function, on objects only.
+        return any("O" not in loop for loop in function.types)
     module = getattr(function, "__module__", None) or ""
     return any(module == package or module.startswith(f"{package}.") for package in PURE_PACKAGES)
 
 
-ROWS: tuple[Op, ...] = ()
+def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` for arguments and results that a graph can hold.
+
+    It refuses arguments that are called or written to, tuples of one, and named tuples.
+    """
+
+    @wraps(function)
+    def call(*args: Any, **params: Any) -> Any:
+        written = [name for name, value in params.items() if name.startswith(_WRITES) and value not in (None, False)]
+        too_many = isinstance(function, np.ufunc) and len(args) > function.nin
+        if written or too_many or any(map(callable, (*args, *params.values()))):
+            raise Trapped(f"`{_name(function)}` may have effects with these arguments")
+        result = function(*args, **params)
+        if isinstance(result, tuple) and (type(result) is not tuple or len(result) == 1):
+            raise Trapped(f"`{_name(function)}` returns a `{type(result).__name__}` of {len(result)}")
+        return result
+
+    return call
+
+
+# ---- NumPy's own
+
+
+def _row(function: Any, operands: tuple[str, ...], params: tuple[str, ...] = (), **more: Any) -> Op:
+    more.setdefault("numpy", (function,))
+    more.setdefault("call", function)
+    return Op(name=public_name(function), family="host", operands=operands, params=params, **more)
+
+
+def kept_lengths(shape: tuple[int, ...], axis: Any, keepdims: bool) -> tuple[int, ...]:
+    """The shape of a reduction's result."""
+    axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    gone = {place % max(len(shape), 1) for place in axes}
+    return tuple(1 if place in gone else n for place, n in enumerate(shape) if keepdims or place not in gone)
+
+
+def _quantile_infer(function: Any) -> Infer:
+    def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+        a, *rest = specs
+        (found,) = specs_of(function(small_dummy(a), *(0.5 for _ in rest), **params))
+        if 0 in a.shape:
+            raise CannotCapture("keyword", f"`{public_name(function)}` of an empty array")
+        points = rest[0].shape if rest else ()
+        shape = (*points, *kept_lengths(a.shape, params.get("axis"), params.get("keepdims", False)))
+        return compiled([result_spec(shape, found.dtype)])
+
+    return infer
+
+
+def _quantile_samples(*points: Any) -> Callable[[Any], list[Any]]:
+    def samples(rng: Any) -> list[Any]:
+        x = rng.standard_normal((4, 6))
+        return [
+            ((y, *point), params)
+            for point in ([(p,) for p in points] or [()])
+            for y, params in ((x, {}), (x, {"axis": 0}), (x, {"axis": 1, "keepdims": True}), (np.arange(5), {}))
+        ]
+
+    return samples
+
+
+def _histogram_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+    bins = params.get("bins", 10)
+    if isinstance(bins, str):
+        raise CannotCapture("data-shape", f"`bins={bins!r}`: the data decides the number of bins")
+    edges = len(bins) if isinstance(bins, tuple) else int(bins) + 1
+    counts, borders = specs_of(np.histogram(np.zeros(1, specs[0].dtype), **params))
+    return compiled([Spec((edges - 1,), counts.dtype), Spec((edges,), borders.dtype)])
+
+
+_QUANTILE = ("axis", "method", "keepdims")
+_SETS = ("assume_unique",)
+
+ROWS: tuple[Op, ...] = (
+    _row(np.median, ("a",), ("axis", "keepdims"), infer=_quantile_infer(np.median), samples=_quantile_samples()),
+    _row(np.nanmedian, ("a",), ("axis", "keepdims"), infer=_quantile_infer(np.nanmedian), samples=_quantile_samples()),
+    *(
+        _row(function, ("a", "q"), _QUANTILE, infer=_quantile_infer(function), samples=_quantile_samples(*points))
+        for function, points in (
+            (np.percentile, (50, 12.5, np.array([10, 90]))),
+            (np.quantile, (0.5, np.array([0.1, 0.9]))),
+            (np.nanpercentile, (50,)),
+            (np.nanquantile, (0.5,)),
+        )
+    ),
+    _row(
+        np.histogram,
+        ("a",),
+        ("bins", "range", "density"),
+        infer=_histogram_infer,
+        samples=lambda rng: [
+            ((rng.random(50),), {}),
+            ((rng.random(50).astype(np.float32),), {"bins": 7, "range": (0.0, 1.0)}),
+            ((rng.integers(0, 9, 50),), {"bins": (0, 2, 5, 9), "density": True}),
+        ],
+    ),
+    _row(np.bincount, ("x",), ("minlength",), note="the data decides the length"),
+    _row(np.unique, ("ar",), ("return_index", "return_inverse", "return_counts", "axis", "equal_nan")),
+    _row(np.flatnonzero, ("a",)),
+    _row(np.argwhere, ("a",)),
+    _row(np.compress, ("condition", "a"), ("axis",), methods=("compress",)),
+    _row(np.extract, ("condition", "arr")),
+    _row(np.isin, ("element", "test_elements"), ("assume_unique", "invert")),
+    _row(np.intersect1d, ("ar1", "ar2"), _SETS),
+    _row(np.union1d, ("ar1", "ar2")),
+    _row(np.setdiff1d, ("ar1", "ar2"), _SETS),
+    _row(np.setxor1d, ("ar1", "ar2"), _SETS),
+    _row(np.partition, ("a",), ("kth", "axis")),
+    _row(np.argpartition, ("a",), ("kth", "axis")),
+    _row(np.lexsort, ("[keys]",), ("axis",), call=lambda *keys, axis=-1: np.lexsort(keys, axis)),
+    _row(np.polyfit, ("x", "y"), ("deg",)),
+    _row(np.roots, ("p",)),
+    _row(np.packbits, ("a",), ("axis", "bitorder")),
+    _row(np.unpackbits, ("a",), ("axis", "count", "bitorder")),
+    _row(np.i0, ("x",)),
+)

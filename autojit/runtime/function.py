@@ -18,7 +18,7 @@ from autojit.capture.explore import explore_parts
 from autojit.capture.probes import instrument
 from autojit.capture.regions import RETURN, Region, RegionTree, leaves
 from autojit.config import Config
-from autojit.errors import AutojitError, AutojitWarning, CannotCapture, Reason, UncompilableError
+from autojit.errors import AutojitError, AutojitWarning, CannotCapture, Reason, SourceLine, UncompilableError
 from autojit.partition.cost import entry_cost, estimate
 from autojit.runtime.compiler import Counters, Prepared, compile_plan, prepare
 from autojit.runtime.environment import is_default
@@ -32,6 +32,8 @@ log = logging.getLogger("autojit")
 #: All controllers, so that autojit can be switched off and on as a whole.
 CONTROLLERS: weakref.WeakSet[Controller] = weakref.WeakSet()
 _SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+#: A plan with this many traps, and more of them than answers, is given up.
+_MAX_TRAPS = 8
 #: Reasons that hold whatever the types of the arguments are.
 _ALWAYS = frozenset(["effect", "statement", "long-loop", "unsupported-syntax"])
 
@@ -182,7 +184,7 @@ class Controller:
         if self.strict and any(node.cluster is None for node in prepared.graph.nodes):
             raise self.uncompilable(self.explain_all(self, values))
         if probe.region.depth and not self.strict and self._too_small(prepared):
-            reason = Reason("too-small", "the loop body is too little work", self.tree.source.line(probe.region.statements[0]))
+            reason = Reason("too-small", "the loop body is too little work", self._line(probe))
             self._add(probe, native_plan(captured, reason))
             return None
         if self.config.policy == "measured" and not self.strict:
@@ -231,16 +233,25 @@ class Controller:
 
     # ---- trouble
 
+    def trapped(self, probe: Probe, plan: Plan) -> None:
+        """A plan met data that is NumPy's; one that meets nothing else is given up."""
+        probe.traps += 1
+        plan.traps += 1
+        if plan.traps >= _MAX_TRAPS and plan.traps > probe.hits:
+            first = self._line(probe)
+            self.replace(probe, plan, native_plan(plan.capture, Reason("trapped", "the data raised errors", first)))
+        return None
+
     def plan_failed(self, probe: Probe, plan: Plan, error: Exception) -> None:
-        """A plan raised: run the statements; a plan that keeps failing is dropped."""
-        if isinstance(error, OverflowError | ZeroDivisionError | AttributeError | KeyError | IndexError | ValueError):
-            # The prologue met data that Python itself refuses; NumPy will say so.
-            probe.traps += 1
-            if probe.traps < 3:
-                return None
+        """A plan raised: run the statements from now on."""
         self._warn("internal", f"a plan of `{self.original.__qualname__}` failed: {type(error).__name__}: {error}")
+        log.debug("a plan failed", exc_info=error)
         self._off(probe)
         return None
+
+    def _line(self, probe: Probe) -> SourceLine:
+        assert self.tree is not None
+        return self.tree.source.line(probe.region.statements[0])
 
     def miss_failed(self, probe: Probe, error: Exception) -> None:
         """Making a plan failed inside autojit or XLA."""

@@ -59,6 +59,7 @@ class Plan:
     steps: tuple[Step, ...] = ()
     executables: dict[str, Executable] | None = None
     reason: Any = None
+    traps: int = 0
 
     @property
     def is_native(self) -> bool:
@@ -103,11 +104,17 @@ class _Writer:
         self.capture = capture
         self.names: dict[str, Any] = dict(capture.prologue.constants)
         self.names.update(
-            ndarray=np.ndarray, apart=apart, NATIVE=NATIVE, UNSET=UNSET, own=own, copyto=np.copyto, array=np.array,
+            ndarray=np.ndarray, apart=apart, raises=raises, NATIVE=NATIVE, UNSET=UNSET, own=own, copyto=np.copyto, array=np.array,
             is_default=is_default, window_slice=window_slice, Trapped=Trapped, relayout=relayout,
             broadcast_to=np.broadcast_to,
         )  # fmt: skip
-        self.lines = ["    if not is_default(): return NATIVE", *capture.prologue.render()]
+        self.lines = [
+            "    if not is_default(): return NATIVE",
+            "    try:",
+            *capture.prologue.render("        "),
+            "        pass",
+            "    except Exception: return None  # an object has changed its structure",
+        ]
         self.operands: dict[str, str] = {}
         self.specs: dict[str, Spec] = {}
         self.moved: dict[str, str] = {}
@@ -263,6 +270,15 @@ def apart(written: np.ndarray, *others: np.ndarray) -> bool:
     return not any(other is written or np.may_share_memory(written, other) for other in others)
 
 
+def raises(compute: Callable[[], Any]) -> bool:
+    """Whether a scalar computation raises."""
+    try:
+        compute()
+    except Exception:
+        return True
+    return False
+
+
 def relayout(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
     """A copy whose axes lie in memory in the order that `strides` has."""
     order = sorted(range(array.ndim), key=lambda axis: -abs(strides[axis]))
@@ -277,7 +293,10 @@ def _host_call(node: Any) -> Callable[..., tuple[Any, ...]]:
     many = len(specs) > 1
 
     def run(*arguments: Any) -> tuple[Any, ...]:
-        results = call(*arguments, **keywords)
+        try:
+            results = call(*arguments, **keywords)
+        except Exception as error:  # NumPy raises it again at the user's line
+            raise Trapped(str(error)) from error
         if not many:
             results = (results,)
         for result, spec in zip(results, specs, strict=True):

@@ -48,8 +48,7 @@ class Probe:
             try:
                 result = plan.call(*values)
             except Trapped:
-                self.traps += 1
-                return None
+                return self.owner.trapped(self, plan)
             except Exception as error:
                 return self.owner.plan_failed(self, plan, error)
             if result is None:
