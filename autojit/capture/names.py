@@ -44,7 +44,14 @@ class _Names(ast.NodeVisitor):
         inner = _Names()
         for child in ast.iter_child_nodes(node):
             inner.visit(child)
-        free = inner.reads | inner.captured
+        own = set(inner.binds)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            own |= {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+            own -= {name for n in ast.walk(node) if isinstance(n, ast.Nonlocal) for name in n.names}
+        else:
+            own = set()  # a class body reads a name from outside until it binds it
+        outside = {n.id for n in _evaluated_outside(node) if isinstance(n, ast.Name)}
+        free = ((inner.reads | inner.captured) - own) | outside
         self.reads |= free
         self.captured |= free
 
@@ -60,11 +67,24 @@ class _Names(ast.NodeVisitor):
         for child in ast.iter_child_nodes(node):
             inner.visit(child)
         walrus = {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr) and isinstance(n.target, ast.Name)}
-        self.reads |= inner.reads | inner.captured
-        self.captured |= inner.captured
+        targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}  # type: ignore[attr-defined]
+        first = names([node.generators[0].iter])  # type: ignore[attr-defined]
+        self.reads |= ((inner.reads | inner.captured) - targets) | first.reads
+        self.captured |= inner.captured - targets
         self.binds |= walrus
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+
+def _evaluated_outside(node: ast.AST) -> Iterable[ast.AST]:
+    """The parts of a definition that the enclosing scope evaluates."""
+    arguments = getattr(node, "args", None)
+    if isinstance(arguments, ast.arguments):
+        for default in [*arguments.defaults, *arguments.kw_defaults]:
+            if default is not None:
+                yield from ast.walk(default)
+    for decorator in getattr(node, "decorator_list", ()):
+        yield from ast.walk(decorator)
 
 
 def names(nodes: Iterable[ast.AST]) -> _Names:

@@ -45,7 +45,6 @@ class Executable:
             compile_options(graph),
         )
         self.compile_seconds = time.perf_counter() - start
-        self._kept = [parameters[number] for number in self.program.kept]
         self._memory = [spec.nbytes for spec in memory]
         self._has_trap = len(self.program.outputs) > len(self.lowered.computed)
         self._is_plain = all(result.kind == "computed" for result in self.lowered.results)
@@ -78,12 +77,12 @@ class Executable:
         try:
             frame = self._frames.pop()
         except IndexError:
-            frame = Frame(self._kept)
+            frame = Frame(self.lowered.parameters)
         lent: list[np.ndarray] = []
         arguments = frame.fill(values, lent)
         if self._memory:
-            arguments += map(result_memory, self._memory)
-        # Making the arrays waits for the execution, so that the arguments are free afterwards.
+            arguments = [*arguments, *map(result_memory, self._memory)]
+        # Making the arrays waits for the program, so that the arguments are free afterwards.
         arrays = list(map(_array, self.program.launch(arguments), self.program.outputs))
         self._frames.append(frame)
         if lent:

@@ -25,10 +25,21 @@ class Frame:
     Making a jax array costs 3 us; copying a few elements into one that exists costs 0.1 us.
 
     Args:
-        parameters: The parameters that the program reads.
+        parameters: The program's parameters.
     """
 
-    __slots__ = ("_buffers", "_edges", "_large", "_medium", "_offsets", "_packs", "_small", "_splits", "_windows")
+    __slots__ = (
+        "_buffers",
+        "_edges",
+        "_has_large",
+        "_large",
+        "_medium",
+        "_offsets",
+        "_packs",
+        "_small",
+        "_splits",
+        "_windows",
+    )
 
     def __init__(self, parameters: Sequence[Parameter]) -> None:
         self._buffers: list[Any] = [None] * len(parameters)
@@ -63,9 +74,10 @@ class Frame:
                 self._medium.append((memory, number, position))
             else:
                 self._small.append((memory, position))
+        self._has_large = bool(self._medium or self._large or self._windows or self._splits)
 
     def fill(self, values: Sequence[Any], lent: list[np.ndarray]) -> list[Any]:
-        """The jax arrays that carry these inputs of the graph.
+        """The jax arrays that carry these inputs of the graph. The list belongs to the frame.
 
         Args:
             values: One value per input of the graph.
@@ -81,6 +93,9 @@ class Frame:
                 memory[:] = [values[position] for position in positions]
             except OverflowError:
                 raise Trapped("a Python int does not fit into 64 bits") from None
+        return self._fill_large(values, lent) if self._has_large else self._buffers
+
+    def _fill_large(self, values: Sequence[Any], lent: list[np.ndarray]) -> list[Any]:
         buffers = self._buffers.copy()
         for memory, number, position in self._medium:
             array = values[position]

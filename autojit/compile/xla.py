@@ -71,7 +71,6 @@ class Program:
     Attributes:
         lowered: The `jax.stages.Lowered`.
         compiled: The `jax.stages.Compiled`.
-        kept: The numbers of the parameters that the program reads. `launch` takes these, then the memory.
         outputs: Shape, dtype and size in bytes of each output.
     """
 
@@ -88,11 +87,10 @@ class Program:
             function = _with_memory(function, len(memory))
         with neutral_settings():
             # Memory that is handed over counts as unused: XLA only writes to it.
-            jitted = jax.jit(function, donate_argnums=donated, keep_unused=bool(memory))
+            jitted = jax.jit(function, donate_argnums=donated, keep_unused=True)
             self.lowered = jitted.lower(*arguments)
             self.compiled = self.lowered.compile(dict(options) if options else None)
         executable = self.compiled._executable
-        self.kept = tuple(number for number in sorted(executable._kept_var_idx) if number < len(parameters))
         self.outputs = tuple(
             (tuple(aval.shape), np.dtype(aval.dtype), aval.size * aval.dtype.itemsize) for aval in executable.out_avals
         )
@@ -103,7 +101,9 @@ class Program:
         ]
 
     def launch(self, buffers: Sequence[Any]) -> list[Any]:
-        """Run the program on jax arrays and wait for it. Returns jax arrays."""
+        """Start the program on jax arrays for the parameters, then the memory. The jax arrays it returns may be waited
+        for with `block_until_ready`, or by looking at their memory; the arguments are in use until then.
+        """
         return self._loaded.execute_sharded(buffers).consume_with_handlers(self._handlers)
 
     def stablehlo(self) -> str:

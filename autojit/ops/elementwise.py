@@ -7,10 +7,12 @@ import numpy as np
 from autojit.ir.op import Op
 from autojit.ops import elementwise_arithmetic as a
 from autojit.ops import elementwise_bits as b
+from autojit.ops import elementwise_casts as casts
 from autojit.ops import elementwise_complex as c
 from autojit.ops import elementwise_functions as functions
 from autojit.ops import elementwise_math as m
 from autojit.ops import elementwise_power as power
+from autojit.ops import elementwise_rounding as rounding
 from autojit.ops.elementwise_power import fast_power
 from autojit.ops.families import elementwise
 
@@ -104,4 +106,6 @@ ROWS: tuple[Op, ...] = (
     elementwise(np.rad2deg, m.degrees),
     *power.ROWS,
     *functions.ROWS,
+    *rounding.ROWS,
+    *casts.ROWS,
 )

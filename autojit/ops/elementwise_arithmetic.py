@@ -134,7 +134,7 @@ def sign(x: Any) -> Any:
 def _complex_sign(x: Any) -> Any:
     """`x / abs(x)`; one infinite part alone gives the direction."""
     a, b, size = lax.real(x), lax.imag(x), absolute(x)
-    zero, lost = jnp.zeros_like(a), isnan(a) | isnan(b) | (isinf(a) & isinf(b))
+    zero, lost = jnp.zeros_like(a), isnan(size) | (isinf(a) & isinf(b))
     part_a = jnp.where(isinf(size), jnp.where(isinf(a), lax.sign(a), zero), exact.divide(a, size))
     part_b = jnp.where(isinf(size), jnp.where(isinf(b), lax.sign(b), zero), exact.divide(b, size))
     nothing = jnp.full_like(a, jnp.nan)

@@ -123,7 +123,8 @@ def ldexp(x: Any, exponent: Any) -> Any:
         step = lax.clamp(jnp.int64(-limit), exponent, jnp.int64(limit))
         x = exact.multiply(x, power_of_two(step, x.dtype))
         exponent = exponent - step
-    return jnp.where(exponent < 0, x * 0, jnp.where((exponent > 0) & (x != 0), x * jnp.inf, x))
+    far = (exponent != 0) & lax.is_finite(x) & (x != 0)
+    return jnp.where(far, jnp.where(exponent < 0, x * 0, x * jnp.inf), x)
 
 
 def power_of_two(exponent: Any, dtype: Any) -> Any:

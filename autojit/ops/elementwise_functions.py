@@ -1,4 +1,4 @@
-"""Rows for elementwise functions that are not ufuncs: where, clip, round, astype, scalar conversions."""
+"""Rows for elementwise functions that are not ufuncs: where, parts of complex numbers, tests, replacements."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from autojit.ir.op import Op
-from autojit.ir.spec import COMPILED_DTYPES, Spec, spec_of
+from autojit.ir.spec import Spec, spec_of
+from autojit.ops import elementwise_arithmetic as arithmetic
+from autojit.ops import elementwise_math as math
 from autojit.ops import exact
-from autojit.ops.families import cast_operands, check_dtypes, row, small_dummy, trap_if
+from autojit.ops.elementwise_arithmetic import kind
+from autojit.ops.elementwise_complex import RULES
+from autojit.ops.families import cast_operands, check_dtypes, row, small_dummy
 
 
 def dummy_infer(call: Callable[..., Any]) -> Callable[..., tuple[Spec, ...]]:
@@ -30,7 +35,7 @@ def dummy_infer(call: Callable[..., Any]) -> Callable[..., tuple[Spec, ...]]:
             try:
                 result = call(*(small_dummy(spec) for spec in specs), **params)
             except Warning as warning:
-                raise TypeError(str(warning)) from None
+                raise TypeError(f"NumPy warns, so this is not compiled: {warning}") from None
         spec = spec_of(result)
         check_dtypes([spec])
         return (Spec(shape, spec.dtype, spec.kind),)
@@ -38,7 +43,32 @@ def dummy_infer(call: Callable[..., Any]) -> Callable[..., tuple[Spec, ...]]:
     return infer
 
 
-# ---------------------------------------------------------------- where
+def function_row(
+    function: Callable[..., Any],
+    rule: Callable[..., Any],
+    operands: tuple[str, ...] = ("x",),
+    params: tuple[str, ...] = (),
+    **more: Any,
+) -> Op:
+    """A row for a Python function of NumPy.
+
+    Args:
+        function: The NumPy function.
+        rule: `rule(*xs, dtype, **params)`: maps the operands, fenced, to the result; `dtype` is the result's.
+        operands: The names of the operands.
+        params: The names of the static parameters.
+        more: Other fields of the row.
+    """
+
+    def lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
+        spec = node.outputs[0].spec
+        result = rule(*exact.fence(*xs), dtype=spec.dtype, **node.keywords)
+        return (jnp.broadcast_to(exact.cast(result, spec.dtype), spec.shape),)
+
+    more.setdefault("infer", dummy_infer(function))
+    more.setdefault("lower", lower)
+    name = more.pop("name", f"np.{function.__name__}")
+    return row(name, function, "elementwise", operands, params=params, sharding="elementwise", **more)
 
 
 def _where(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
@@ -48,80 +78,78 @@ def _where(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
     return (jnp.where(condition, x, y),)
 
 
-# ---------------------------------------------------------------- astype and the scalar conversions
+def _real(x: Any, dtype: Any) -> Any:
+    return lax.real(x) if kind(x) == "c" else x
 
 
-def _astype(x: Any, dtype: Any) -> Any:
-    return x.astype(dtype)
+def _imag(x: Any, dtype: Any) -> Any:
+    return lax.imag(x) if kind(x) == "c" else jnp.zeros_like(x)
 
 
-def astype_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
-    """The spec of `x.astype(dtype)`.
-
-    Raises:
-        TypeError: The dtype is not compiled, or NumPy warns because it drops the imaginary part.
-    """
-    (spec,) = specs
-    dtype = np.dtype(params["dtype"])
-    check_dtypes([spec])
-    if dtype not in COMPILED_DTYPES:
-        raise TypeError(f"dtype `{dtype}` is not compiled")
-    if spec.dtype.kind == "c" and dtype.kind not in "cb":
-        raise TypeError("casting complex values to real discards the imaginary part; NumPy warns")
-    if spec.kind == "python":
-        raise TypeError("a Python scalar has no `astype`")
-    return (Spec(spec.shape, dtype, spec.kind),)
+def _angle(x: Any, dtype: Any, deg: bool = False) -> Any:
+    if kind(x) == "c":
+        a, b = exact.cast(lax.real(x), dtype), exact.cast(lax.imag(x), dtype)
+    else:
+        a = exact.cast(x, dtype)
+        b = jnp.zeros_like(a)
+    result = math.arctan2(b, a)
+    return exact.multiply(result, np.asarray(180 / np.pi, dtype)) if deg else result
 
 
-def _astype_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
-    return (_convert(xs[0], node.outputs[0].spec.dtype, trap),)
+def _isreal(x: Any, dtype: Any) -> Any:
+    return lax.imag(x) == 0 if kind(x) == "c" else jnp.ones(x.shape, bool)
 
 
-def _convert(x: Any, dtype: np.dtype, trap: Callable[[Any], None]) -> Any:
-    if np.dtype(x.dtype).kind == "f" and dtype.kind in "iu":
-        trap_if(exact.outside(x, dtype), trap)
-    return exact.cast(x, dtype)
+def _iscomplex(x: Any, dtype: Any) -> Any:
+    return lax.imag(x) != 0 if kind(x) == "c" else jnp.zeros(x.shape, bool)
 
 
-def _item_infer(call: Callable[..., Any], kinds: str) -> Callable[..., tuple[Spec, ...]]:
-    def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
-        (spec,) = specs
-        check_dtypes(specs)
-        if spec.size != 1:
-            call(np.ones(min(spec.size, 2), spec.dtype))  # NumPy's own error
-            raise ValueError("only an array of one element is a scalar")
-        if spec.dtype.kind not in kinds:
-            raise TypeError(f"a value of dtype `{spec.dtype}` is not compiled here")
-        return dummy_infer(call)([spec], params)
+def _is_infinity(sign: float) -> Callable[..., Any]:
+    def rule(x: Any, dtype: Any) -> Any:
+        return x == sign * np.inf if kind(x) == "f" else jnp.zeros(x.shape, bool)
 
-    return infer
+    return rule
 
 
-def _item_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
-    x, dtype = xs[0].reshape(()), node.outputs[0].spec.dtype
-    if x.dtype == jnp.uint64 and dtype == np.int64:
-        # A Python int goes on above 2**63, its int64 stand-in does not.
-        trap_if(x > np.uint64(2**63 - 1), trap)
-    return (_convert(x, dtype, trap),)
+def _nan_to_num(x: Any, dtype: Any, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    if kind(x) == "c":
+        parts = (_nan_to_num(part, None, nan, posinf, neginf) for part in (lax.real(x), lax.imag(x)))
+        return lax.complex(*parts)
+    if kind(x) != "f":
+        return x
+    info = np.finfo(x.dtype)
+    high, low = info.max if posinf is None else posinf, info.min if neginf is None else neginf
+    x = jnp.where(x != x, np.asarray(nan, x.dtype), jnp.where(x == np.inf, np.asarray(high, x.dtype), x))
+    return jnp.where(x == -np.inf, np.asarray(low, x.dtype), x)
 
 
-def _item(x: Any) -> Any:
-    return x.item()
+def _isclose(
+    x: Any, y: Any, dtype: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    """`abs(x - y) <= atol + rtol * abs(y)`, with NumPy's dtypes: only `y` is made inexact."""
+    wide = np.result_type(y.dtype, 1.0)
+    together = np.result_type(x.dtype, wide)
+    size = arithmetic.absolute(exact.cast(y, wide))
+    limit = exact.add(exact.multiply(size, np.asarray(rtol, size.dtype)), np.asarray(atol, size.dtype))
+    finite = arithmetic.isfinite(y)
+    x, y = exact.broadcast(exact.cast(x, together), exact.cast(y, together))
+    gap = arithmetic.absolute(exact.subtract(x, y))
+    result = ((gap <= exact.cast(limit, gap.dtype)) & finite) | (x == y)
+    return result | (arithmetic.isnan(x) & arithmetic.isnan(y)) if equal_nan else result
 
 
-def _item_row(name: str, call: Callable[..., Any], kinds: str, text: str) -> Op:
-    return row(
-        name,
-        call,
-        "elementwise",
-        ("x",),
-        infer=_item_infer(call, kinds),
-        lower=_item_lower,
-        numpy=(),
-        traps=True,
-        text=lambda inputs, params: text.format(inputs[0]),
-        sharding="elementwise",
-    )
+def _isclose_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+    if any(spec.kind == "python" for spec in specs):
+        raise TypeError("`np.isclose` of a Python scalar is not compiled")
+    return dummy_infer(np.isclose)(specs, params)
+
+
+def _sinc(x: Any, dtype: Any) -> Any:
+    scaled = arithmetic.multiply(*exact.broadcast(exact.cast(x, dtype), np.asarray(np.pi, dtype)))
+    tiny = np.finfo(dtype).eps if dtype.kind == "f" else 1e-20
+    safe = jnp.where(arithmetic.truth(scaled), scaled, np.asarray(tiny, dtype))
+    sine = RULES["sin"](safe) if dtype.kind == "c" else math.sin(safe)
+    return exact.divide(sine, safe)
 
 
 ROWS: tuple[Op, ...] = (
@@ -136,24 +164,16 @@ ROWS: tuple[Op, ...] = (
         sharding="elementwise",
         note="the form with three arguments",
     ),
-    row(
-        "astype",
-        _astype,
-        "elementwise",
-        ("x",),
-        params=("dtype",),
-        infer=astype_infer,
-        lower=_astype_lower,
-        numpy=(),
-        methods=("astype",),
-        traps=True,
-        text=lambda inputs, params: f"{inputs[0]}.astype(np.{np.dtype(params['dtype']).name})",
-        sharding="elementwise",
-        note="NaN, infinite and out-of-range values go to NumPy when cast to integers",
+    function_row(np.real, _real, ("val",)),
+    function_row(np.imag, _imag, ("val",)),
+    function_row(np.angle, _angle, ("z",), ("deg",)),
+    function_row(np.isreal, _isreal),
+    function_row(np.iscomplex, _iscomplex),
+    function_row(np.isposinf, _is_infinity(1.0)),
+    function_row(np.isneginf, _is_infinity(-1.0)),
+    function_row(np.nan_to_num, _nan_to_num, ("x",), ("nan", "posinf", "neginf")),
+    function_row(
+        np.isclose, _isclose, ("a", "b"), ("rtol", "atol", "equal_nan"), infer=_isclose_infer
     ),
-    _item_row("item", _item, "biufc", "{}.item()"),
-    _item_row("item_float", float, "biuf", "float({})"),
-    _item_row("item_int", int, "biuf", "int({})"),
-    _item_row("item_bool", bool, "biufc", "bool({})"),
-    _item_row("item_complex", complex, "biufc", "complex({})"),
+    function_row(np.sinc, _sinc),
 )

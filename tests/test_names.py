@@ -1,0 +1,74 @@
+"""Names that statements read and bind; liveness and definite assignment."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from autojit.capture.names import Flow, assigned_before, names
+
+
+def parse(text: str) -> list[ast.stmt]:
+    return ast.parse(textwrap.dedent(text)).body
+
+
+@pytest.mark.parametrize(
+    ("text", "reads", "binds"),
+    [
+        ("a = b + c", "b c", "a"),
+        ("a += b", "a b", "a"),
+        ("a[i] = b", "a i b", ""),
+        ("ys = [x * s for x in xs]", "s xs", "ys"),
+        ("ys = [x for x in x]", "x", "ys"),
+        ("f = lambda a, b=c: a + d", "c d", "f"),
+        ("def f(a, b=c):\n    t = a + d\n    return t", "c d", "f"),
+        ("for i, j in z:\n    a = i", "z i", "i j a"),
+        ("import numpy.linalg as la, os.path", "", "la os"),
+        ("if (n := m) > 2:\n    pass", "m", "n"),
+    ],
+)
+def test_reads_and_binds(text: str, reads: str, binds: str) -> None:
+    found = names(parse(text))
+    assert found.reads == set(reads.split())
+    assert found.binds == set(binds.split())
+
+
+def live(text: str, local: str) -> list[str]:
+    """The names live after each top-level statement."""
+    body = parse(text)
+    flow = Flow(body, frozenset(local.split()))
+    return [" ".join(sorted(flow.live_after(statement))) for statement in body]
+
+
+def test_liveness_of_straight_code() -> None:
+    assert live("a = x\nb = a\nc = b\nreturn_ = c", "a b c x") == ["a", "b", "c", ""]
+
+
+def test_liveness_of_branches_and_loops() -> None:
+    assert live("a = 1\nif p:\n    b = a\nc = b", "a b c p") == ["a b p", "b", ""]
+    assert live("s = 0\nfor i in r:\n    s = s + t\n    t = i\nprint(s)", "s t i r") == ["r s t", "s", ""]
+    assert live("k = 0\nwhile k < n:\n    k = k + d\nprint(1)", "k n d") == ["d k n", "", ""]
+
+
+def test_liveness_of_handlers_and_closures() -> None:
+    body = parse("a = 1\ntry:\n    a = f()\n    b = a\nexcept E:\n    print(a)\nprint(b)")
+    flow = Flow(body, frozenset("ab"))
+    inside = body[1].body[0]  # type: ignore[attr-defined]
+    assert flow.live_after(inside) >= {"a"}
+    assert "a" in live("a = 1\ng = lambda: a\nb = 2", "a b g")[2]
+
+
+def bound(text: str) -> str:
+    """The names certainly bound before the last statement."""
+    body = parse(text)
+    return " ".join(sorted(assigned_before(body, frozenset())[id(body[-1])]))
+
+
+def test_definite_assignment() -> None:
+    assert bound("a = 1\nif p:\n    b = 1\n    c = 1\nelse:\n    c = 2\nend") == "a c"
+    assert bound("for i in r:\n    a = 1\nend") == ""
+    assert bound("try:\n    a = 1\nexcept E:\n    b = 2\nend") == ""
+    assert bound("if p:\n    raise E\nelse:\n    a = 1\nend") == "a"
+    assert bound("a = 1\ndel a\nend") == ""
