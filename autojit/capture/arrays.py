@@ -193,12 +193,10 @@ class Arrays(Views):
     def array_attribute(self, array: Arr, name: str) -> Any:
         """`array.name`."""
         dummy = array.dummy
+        if array.kind == "python":
+            raise CannotCapture("data-value", f"`.{name}` of a Python number taken out of an array")
         if name in ("shape", "ndim", "size", "dtype", "itemsize", "nbytes"):
             return Known(getattr(dummy, name))
-        if array.kind == "python":
-            if name in ("real", "imag", "conjugate"):
-                raise CannotCapture("data-value", f"`.{name}` of a Python number taken out of an array")
-            raise CannotCapture("raises", f"AttributeError: a Python number has no attribute `{name}`")
         if name == "T":
             return self.transpose(array) if array.kind == "array" else array
         if name == "mT":

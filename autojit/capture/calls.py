@@ -23,6 +23,9 @@ MAX_DEPTH = 16
 #: Packages whose functions and constants do not change while a program runs.
 TRUSTED = ("numpy", "scipy", "math", "cmath", "operator", "builtins")
 
+#: Methods of these objects only compute.
+_IMMUTABLE = (str, bytes, tuple, frozenset, range, int, float, complex, np.dtype)
+
 _sources: dict[types.CodeType, FunctionSource | CannotCapture] = {}
 
 
@@ -78,6 +81,9 @@ class Calls(Builtins):
             result = self.call_builtin(target, args, kwargs)
         if result is not NotImplemented:
             return result
+        if isinstance(target, types.BuiltinMethodType) and isinstance(target.__self__, _IMMUTABLE):
+            static = {name: self.static(value) for name, value in kwargs.items()}
+            return Known(self.ask(target, *(self.static(value) for value in args), **static))
         original = getattr(target, "__autojit_original__", None)
         if original is not None:
             target = original

@@ -97,23 +97,32 @@ class Expressions(Calls):
 
     def _compare(self, kind: type, left: Any, right: Any) -> Any:
         if kind in (ast.Is, ast.IsNot):
-            for value in (left, right):
-                if isinstance(value, Opaque):
-                    raise CannotCapture(value.id, value.detail)
-            same = left is right
-            if isinstance(left, Known | Sym) and isinstance(right, Known | Sym):
-                known = [v.value for v in (left, right)]
-                if isinstance(left, Sym) or isinstance(right, Sym):
-                    same = False if any(v is None or isinstance(v, bool) for v in known) and known[0] is not known[1] else same
-                else:
-                    same = known[0] is known[1]
-            elif isinstance(left, Arr) and isinstance(right, Arr):
-                same = left.storage is right.storage and left.steps == right.steps
-            return Known(same if kind is ast.Is else not same)
+            return Known(self._is_same(left, right) is (kind is ast.Is))
         if kind in (ast.In, ast.NotIn):
             found = self._contains(left, right)
             return Known(found if kind is ast.In else not found)
         return self.binary(kind, left, right)
+
+    def _is_same(self, left: Any, right: Any) -> bool:
+        """`left is right`."""
+        for value in (left, right):
+            if isinstance(value, Opaque):
+                raise CannotCapture(value.id, value.detail)
+        if left is right:
+            return True
+        if isinstance(left, Known) and isinstance(right, Known):
+            return left.value is right.value
+        if isinstance(left, Sym) or isinstance(right, Sym):
+            one, other = (v.value if isinstance(v, Known | Sym) else v for v in (left, right))
+            if one is None or other is None or type(one) is not type(other):
+                return False
+            raise CannotCapture("unsupported-syntax", "the identity of numbers")
+        if isinstance(left, Arr) and isinstance(right, Arr):
+            paths = [array.storage.path for array in (left, right) if not array.steps]
+            if len(paths) == 2 and None not in paths and paths[0] != paths[1]:
+                # The caller may pass one array twice.
+                self.prologue.check(f"{paths[0]} is not {paths[1]}", "two arguments are not one array", soft=True)
+        return False
 
     def _contains(self, item: Any, container: Any) -> bool:
         if isinstance(container, Items) and isinstance(container.items, dict):
@@ -136,8 +145,10 @@ class Expressions(Calls):
         return self.evaluate(node.body if self.truth(self.evaluate(node.test)) else node.orelse)
 
     def _eval_NamedExpr(self, node: ast.NamedExpr) -> Any:
+        if self.frame.parent is not None:
+            raise CannotCapture("unsupported-syntax", "a `:=` in a comprehension or nested function")
         value = self.evaluate(node.value)
-        self.frame.env[node.target.id] = value  # type: ignore[attr-defined]
+        self.bind(node.target, value)
         return value
 
     # ---- displays

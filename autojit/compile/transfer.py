@@ -70,7 +70,7 @@ def enter_window(array: np.ndarray, parameter: Parameter, lent: list[np.ndarray]
         before = start % ALIGNMENT
         if before % parameter.dtype.itemsize == 0:
             memory = (ctypes.c_char * parameter.nbytes).from_address(start - before)
-            return share(np.ndarray(parameter.shape, parameter.dtype, memory)), before // parameter.dtype.itemsize
+            return share(np.frombuffer(memoryview(memory), parameter.dtype)), before // parameter.dtype.itemsize
     staged = _stage(parameter.nbytes, lent).view(parameter.dtype)
     np.copyto(staged[: array.size].reshape(array.shape), array)
     return share(staged), 0

@@ -20,7 +20,7 @@ import numpy as np
 from jax._src import config, source_info_util
 from jax._src.core import ShapedArray
 from jax._src.interpreters import mlir
-from jaxlib import _hlo, _jax, xla_client
+from jaxlib import _hlo, _jax, xla_client  # type: ignore[attr-defined]
 
 # The innermost frame outside of jax and of these directories is the user's line.
 source_info_util.register_exclusion(str(Path(__file__).parents[1]) + "/")
@@ -90,7 +90,7 @@ class Program:
             jitted = jax.jit(function, donate_argnums=donated, keep_unused=True)
             self.lowered = jitted.lower(*arguments)
             self.compiled = self.lowered.compile(dict(options) if options else None)
-        executable = self.compiled._executable
+        executable: Any = self.compiled._executable
         self.outputs = tuple(
             (tuple(aval.shape), np.dtype(aval.dtype), aval.size * aval.dtype.itemsize) for aval in executable.out_avals
         )
@@ -101,8 +101,10 @@ class Program:
         ]
 
     def launch(self, buffers: Sequence[Any]) -> list[Any]:
-        """Start the program on jax arrays for the parameters, then the memory. The jax arrays it returns may be waited
-        for with `block_until_ready`, or by looking at their memory; the arguments are in use until then.
+        """Start the program on jax arrays for the parameters, then the memory.
+
+        Returns jax arrays. `block_until_ready`, or looking at their memory, waits for the program; the arguments are
+        in use until then.
         """
         return self._loaded.execute_sharded(buffers).consume_with_handlers(self._handlers)
 
@@ -112,7 +114,8 @@ class Program:
 
     def stablehlo_bytecode(self) -> bytes:
         """The program before XLA, as MLIR bytecode."""
-        return mlir.module_to_bytecode(self.lowered.compiler_ir("stablehlo"))
+        module: Any = self.lowered.compiler_ir("stablehlo")
+        return mlir.module_to_bytecode(module)
 
     def hlo_module(self, optimized: bool) -> Any:
         """XLA's module, before or after its optimizations."""

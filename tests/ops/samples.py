@@ -86,10 +86,11 @@ def binary(rng: np.random.Generator) -> list[Case]:
             cases.append(Case(f"{dtype} {name}", (x, y)))
         vector = ordinary(rng, dtype, (3, 5))
         cases.append(Case(f"{dtype} row", (vector, ordinary(rng, dtype, (5,), positive=True))))
-        cases.append(Case(f"{dtype} column and row", (vector[:, :1], vector[:1])))
+        row = ordinary(rng, dtype, (1, 5), positive=True)
+        cases.append(Case(f"{dtype} column and row", (vector[:, :1], row)))
         for value in (True, 3, 0.7, 1.5 - 2j):
             cases.append(Case(f"{dtype} python {value!r}", (vector, value)))
-        cases.append(Case(f"python 3 {dtype}", (3, np.abs(vector)), constant=False))
+        cases.append(Case(f"python 3 {dtype}", (3, ordinary(rng, dtype, (3, 5), positive=True)), constant=False))
         cases.append(Case(f"{dtype} python 300", (vector, 300), constant=False))
         cases.append(Case(f"{dtype} edges", pairs(edges(dtype), edges(dtype))))
         positive = edges(dtype)[edges(dtype) > 0] if dtype.kind in "iu" else edges(dtype)
