@@ -9,12 +9,13 @@ from pathlib import Path
 
 
 def describe() -> dict[str, object]:
-    """Processor, cores, memory, operating system and versions; no names, no paths."""
+    """Processor, cores, memory, load, operating system and versions; no names, no paths. Ask before measuring."""
     packages = ("autojit", "jax", "jaxlib", "numpy", "scipy", "numba")
     return {
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "memory_gib": _memory(),
+        "load": round(os.getloadavg()[0], 1),
         "system": platform.system(),
         "python": platform.python_version(),
         "versions": {name: version for name in packages if (version := _version(name))},
@@ -27,8 +28,8 @@ def sentence(machine: dict[str, object]) -> str:
     assert isinstance(versions, dict)
     named = ", ".join(f"{name} {version}" for name, version in versions.items())
     return (
-        f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}, "
-        f"Python {machine['python']}, {named}"
+        f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, load before {machine['load']}, "
+        f"{machine['system']}, Python {machine['python']}, {named}"
     )
 
 

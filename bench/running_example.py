@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--policy", default="eager")
     parser.add_argument("--out", type=Path, default=None, help="where to save, without the ending")
     options = parser.parse_args()
-    found, machine = measure(options.size, options.repeat, options.policy), describe()
+    machine, found = describe(), measure(options.size, options.repeat, options.policy)
     base = options.out or RESULTS / f"running_example-{options.size}"
     base.parent.mkdir(parents=True, exist_ok=True)
     base.with_name(base.name + ".json").write_text(json.dumps({"machine": machine, **found}, indent=1) + "\n")

@@ -58,6 +58,7 @@ def main() -> None:
     peers = present(options.peers)
     given: dict[str, Any] = {name: getattr(options, name) for name in ("preset", "policy", "repeat", "budget")}
     job = {**given, "path": str(options.path.resolve())}
+    machine = describe()
     widths = [26, 10, 10, 9, 8, 6, 9, 5, 7, 6, 10, *(9 for _ in peers), 0]
     show(header(peers), widths)
     rows = []
@@ -68,7 +69,7 @@ def main() -> None:
         show(cells(row, peers), widths)
     print(*summary_lines(summarize(rows)), sep="\n")
     base = options.out or RESULTS / f"npbench-{options.preset}-{options.policy}"
-    for file in save(base, given, describe(), rows):
+    for file in save(base, given, machine, rows):
         print(f"saved {file.name}")
 
 
