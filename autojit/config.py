@@ -31,7 +31,7 @@ class Config:
     cluster_exclude_ops: tuple[str, ...] = ()
     clustering_fuel: int = -1
     clustering_debug: bool = False
-    unroll_budget: int = 400
+    unroll_budget: int = 600
     max_plans: int = 8
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from autojit.capture.arrays import Arrays
 from autojit.capture.values import Arr, Items, Known, Partial, Storage, Sym, make_dummy
@@ -24,7 +25,7 @@ except ImportError:
 #: Functions of dtypes, shapes and constants only: NumPy answers them at capture.
 STATIC_FUNCTIONS = (
     np.shape, np.ndim, np.size, np.result_type, np.promote_types, np.can_cast, np.issubdtype, np.iscomplexobj,
-    np.isrealobj, np.isscalar, np.broadcast_shapes, np.finfo, np.iinfo, np.dtype, np.isfortran, np.iterable,
+    np.isrealobj, np.isscalar, normalize_axis_index, normalize_axis_tuple, np.broadcast_shapes, np.finfo, np.iinfo, np.dtype, np.isfortran, np.iterable,
 )  # fmt: skip
 
 

@@ -48,7 +48,9 @@ class Statements(Expressions):
         return rule(statement)
 
     def here(self, node: ast.AST) -> None:
-        """Remember the line, for messages and for the graph."""
+        """Remember the user's line, for messages and for the graph."""
+        if self.frame.trusted:
+            return
         self.line = source_line(self.frame.file, node.lineno, self.frame.name)  # type: ignore[attr-defined]
 
     def _run_Pass(self, node: ast.Pass) -> Signal:
@@ -107,6 +109,14 @@ class Statements(Expressions):
             raise CannotCapture("long-loop", f"a loop that takes more than {self.unroll_budget} operations unrolled")
 
     unroll_budget = 600
+
+    def _run_Try(self, node: ast.Try) -> Signal:
+        """A captured body raises nothing: data errors send the call to NumPy, where the handlers are."""
+        signal = self.block(node.body)
+        if signal is None:
+            signal = self.block(node.orelse)
+        final = self.block(node.finalbody)
+        return final if final is not None else signal
 
     def _run_Assign(self, node: ast.Assign) -> Signal:
         value = self.evaluate(node.value)

@@ -196,7 +196,9 @@ def _add_clusters(controller: Controller, prepared: Prepared, out: Explanation) 
     prefix = f"region_{number}_" if number else ""
     for step in prepared.steps:
         if isinstance(step, ClusterStep):
-            lines = tuple(sorted({node.source.line for node in step.graph.nodes if node.source}))
+            file = controller.original.__code__.co_filename
+            places = [node.source for node in step.graph.nodes if node.source and node.source.file == file]
+            lines = tuple(sorted({place.line for place in places}))
             text = to_text(step.graph)
             out.clusters.append(ClusterInfo(prefix + step.name, lines, len(step.graph.nodes), text, prepared, step))
     for node in nodes:
