@@ -6,6 +6,7 @@ import itertools
 import mmap
 import threading
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -206,6 +207,19 @@ def test_threads_do_not_share_buffers():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_without_the_allocator(monkeypatch):
+    def fail(nbytes):
+        raise jax.errors.JaxRuntimeError("no")
+
+    n = REUSED // 8 + 1000
+    executable = increment(n)
+    transfer.RESULTS.clear()
+    monkeypatch.setattr(transfer, "allocate", fail)
+    results = [own(result) for _ in range(3) for result in executable.run([np.arange(n, dtype=float), 1.0])]
+    for result in results:
+        assert result[5] in (5, 6, 12) and not any(np.shares_memory(result, r) for r in results if r is not result)
 
 
 def test_result_memory_is_the_base():

@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from autojit.compile.pool import Pool
@@ -121,7 +122,13 @@ def give_back(lent: list[np.ndarray]) -> None:
 def result_memory(nbytes: int) -> Any:
     """A jax array over memory of XLA's for a result of `nbytes` bytes: used before if possible, else fresh."""
     buffer = RESULTS.take(nbytes)
-    return allocate(nbytes) if buffer is None else buffer
+    if buffer is not None:
+        return buffer
+    try:
+        return allocate(nbytes)
+    except jax.errors.JaxRuntimeError:
+        # XLA does not write into memory of NumPy's that is handed over: it allocates, which is correct and slow.
+        return share(aligned_empty((nbytes,), np.dtype(np.uint8)))
 
 
 class ResultMemory:
