@@ -1,0 +1,89 @@
+"""`np.fft`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from autojit.errors import CannotCapture
+from autojit.ir.op import Infer, Lower, Op
+from autojit.ir.spec import Spec
+from autojit.ops import exact
+from autojit.ops.inference import public_name, traced_shapes
+
+
+def _dtype(name: str, spec: Spec) -> np.dtype:
+    """Ask NumPy on a line of two elements; the transforms of several axes give the same dtypes."""
+    plain = name.rstrip("2n") if name.rstrip("2n") in ("fft", "ifft", "rfft", "irfft") else name
+    return getattr(np.fft, plain)(np.ones(2, spec.dtype)).dtype
+
+
+def _infer(name: str) -> Infer:
+    function, rule = getattr(np.fft, name), getattr(jnp.fft, name)
+
+    def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+        (a,) = specs
+        dtype = _dtype(name, a)
+        if dtype.itemsize > 16 or a.dtype == np.float16 or 0 in a.shape:
+            raise CannotCapture("argument-type", f"`np.fft.{name}` of these arguments is not compiled")
+        try:
+            (shape,) = traced_shapes(
+                rule, [Spec(a.shape, np.dtype(np.float64) if a.dtype.kind in "biu" else a.dtype)], params
+            )
+        except Exception as error:
+            function(np.broadcast_to(np.ones((), a.dtype), a.shape), **params)
+            raise CannotCapture("keyword", f"not compiled for these arguments: {error}") from None
+        return (Spec(shape, dtype),)
+
+    return infer
+
+
+def _lower(name: str) -> Lower:
+    rule = getattr(jnp.fft, name)
+
+    def lower(node: Any, xs: Sequence[Any], trap: Any) -> Any:
+        (x,) = xs
+        x = x if exact.is_inexact(x) else x.astype(jnp.float64)
+        return (exact.cast(rule(x, **node.keywords), node.outputs[0].spec.dtype),)
+
+    return lower
+
+
+def _samples(name: str) -> Any:
+    several = name[-1] in "2n"
+
+    def samples(rng: Any) -> list[Any]:
+        x = rng.standard_normal((4, 6))
+        if name.startswith(("irfft", "ifft", "fft")):
+            x = x + 1j * rng.standard_normal((4, 6))
+        size = {"s": (5, 7), "axes": (0, 1)} if several else {"n": 5}
+        where = {"axes": (0, 1)} if several else {"axis": 0}
+        cases = [((x,), {}), ((x,), size), ((x,), {**where, "norm": "ortho"}), ((x,), {"norm": "forward"})]
+        single = x.astype(np.complex64 if x.dtype.kind == "c" else np.float32)
+        return [*cases, ((single,), {}), ((np.arange(8).reshape(2, 4),), {})]
+
+    return samples
+
+
+def _row(name: str) -> Op:
+    function = getattr(np.fft, name)
+    several = name[-1] in "2n"
+    return Op(
+        name=public_name(function),
+        call=function,
+        family="contraction",
+        operands=("a",),
+        params=("s", "axes", "norm") if several else ("n", "axis", "norm"),
+        infer=_infer(name),
+        lower=_lower(name),
+        numpy=(function,),
+        samples=_samples(name),
+    )
+
+
+NAMES = "fft ifft rfft irfft hfft ihfft fft2 ifft2 fftn ifftn rfft2 irfft2 rfftn irfftn".split()
+
+ROWS = tuple(map(_row, NAMES))
