@@ -457,3 +457,38 @@ def test_overlapping_and_read_only_arguments() -> None:
         got = outcome(decorated, args, {})
         assert type(got.error) is type(expected.error)
         np.testing.assert_allclose(got.arguments[0], expected.arguments[0])
+
+
+def test_masked_reads_written_back() -> None:
+    def inverse(x):
+        x[x > 0] = 1.0 / x[x > 0]
+        return x
+
+    def chain(z, c, limit):
+        inside = np.abs(z) < limit
+        z[inside] = z[inside] ** 2 + c[inside]
+        z[~inside] *= 0.5
+        return np.sum(inside)
+
+    def names(x, y):
+        m = x > y
+        a = x[m]
+        b = np.sqrt(np.abs(a)) + 2
+        y[m] = b
+        x[m] = 0
+        return y
+
+    def other_mask(x, y):
+        y[y > 0] = x[x > 0]
+
+    def integers(a):
+        a[a > 2] += 1.0
+
+    x = rand(6, 5)
+    check(inverse, x, whole=True)
+    check(chain, x + 1j, rand(6, 5) * 1j, 1.0, whole=True)
+    check(names, x, rand(6, 5), whole=True)
+    check(other_mask, x, np.abs(x) * np.sign(x))
+    check(integers, np.arange(6))
+    check(integers, np.arange(6.0), whole=True)
+    check(inverse, rand(0, 3), whole=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.recorder import describe
-from autojit.capture.values import Arr, Items, Known, Method, Opaque, Storage, Sym, make_dummy
+from autojit.capture.values import Arr, Items, Known, Masked, Method, Opaque, Storage, Sym, make_dummy
 from autojit.capture.views import SliceParts, Views
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec
@@ -60,7 +60,7 @@ class Arrays(Views):
         for value in (left, right):
             if isinstance(value, Opaque):
                 raise CannotCapture(value.id, value.detail)
-        if not isinstance(left, Arr) and not isinstance(right, Arr):
+        if not isinstance(left, Arr | Masked) and not isinstance(right, Arr | Masked):
             if self._is_sequence(left) or self._is_sequence(right):
                 return self._sequence_operator(kind, left, right)
             if not (isinstance(left, Known | Sym) and isinstance(right, Known | Sym)):
@@ -108,12 +108,13 @@ class Arrays(Views):
         if isinstance(exponent, Sym) and isinstance(exponent.value, int) and not exponent.moving:
             exponent = Known(self.demand(exponent))
         ufunc = None
-        if isinstance(base, Arr) and isinstance(exponent, Known):
-            ufunc = fast_power(base.spec, exponent.value)
-        elif isinstance(base, Arr) and isinstance(exponent, Sym):
+        whole = base.full if isinstance(base, Masked) else base
+        if isinstance(whole, Arr) and isinstance(exponent, Known):
+            ufunc = fast_power(whole.spec, exponent.value)
+        elif isinstance(whole, Arr) and isinstance(exponent, Sym):
             is_half = exponent.value == 0.5
             self.prologue.check(f"({exponent.name} == 0.5) is {bool(is_half)}", "an exponent is 0.5 or is not")
-            ufunc = fast_power(base.spec, exponent.value) if is_half else None
+            ufunc = fast_power(whole.spec, exponent.value) if is_half else None
         if ufunc is not None:
             return self.apply(TABLE.rows[f"np.{ufunc.__name__}"], [base], {})
         return self.apply(TABLE.rows["np.power"], [base, exponent], {})
@@ -131,13 +132,15 @@ class Arrays(Views):
             return result
         if isinstance(value, Opaque):
             raise CannotCapture(value.id, value.detail)
-        if not isinstance(value, Arr):
+        if not isinstance(value, Arr | Masked):
             raise CannotCapture("unsupported-syntax", f"an operator on {describe(value)}")
         self._refuse_python_scalars(ufunc, value)
         return self.apply(TABLE.rows[f"np.{ufunc.__name__}"], [value], {})
 
     def inplace(self, kind: type, target: Any, value: Any) -> Any:
         """`target <operator>= value`; the object that the target's name is bound to afterwards."""
+        if isinstance(target, Masked):
+            return self._inplace_masked(kind, target, value)
         if not (isinstance(target, Arr) and target.kind == "array"):
             if isinstance(target, Items) and target.kind is list and kind is ast.Add and self._is_sequence(value):
                 target.items.extend(self.as_items(value).values)  # type: ignore[union-attr]
@@ -153,6 +156,15 @@ class Arrays(Views):
             ufunc = BINARY[kind][0]
             result = self.apply(TABLE.rows[f"np.{ufunc.__name__}"], [target, self._as_operand(value)], {})
         return self.store(target, result)
+
+    def _inplace_masked(self, kind: type, target: Masked, value: Any) -> Masked:
+        """`x[mask] <operator>= value`, before the assignment: the copy `x[mask]` keeps its dtype."""
+        result = self.binary(kind, target, value)
+        if result.full.dtype != target.full.dtype:
+            if not np.can_cast(result.full.dtype, target.full.dtype, "same_kind"):
+                raise CannotCapture("raises", f"UFuncTypeError: cannot cast {result.full.dtype} in place")
+            result = self.apply(TABLE["astype"], [result], {"dtype": target.full.dtype})
+        return result
 
     def store(self, target: Arr, result: Arr) -> Arr:
         """Write a ufunc's result into `target`, with NumPy's rules for `out=`."""

@@ -15,6 +15,7 @@ from autojit.capture.values import (
     Closure,
     Items,
     Known,
+    Masked,
     Method,
     Opaque,
     Partial,
@@ -269,6 +270,8 @@ class Recorder:
                 return Const(value.value, spec_of(value.value))
         if isinstance(value, Opaque):
             raise CannotCapture(value.id, value.detail)
+        if isinstance(value, Masked):
+            raise CannotCapture("data-shape", "a boolean array selects a number of elements that the data decides")
         raise CannotCapture("argument-type", f"{describe(value)} is not an array or scalar")
 
     def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -277,6 +280,9 @@ class Recorder:
         Raises:
             CannotCapture: NumPy would raise for these specs, or the budget is spent.
         """
+        masks = [value.mask for value in operands if isinstance(value, Masked)]
+        if masks:
+            return self._apply_masked(op, operands, params, masks)
         inputs = [self.operand(value) for value in operands]
         if op.family == "elementwise":
             inputs = [self._fit_integer(operand, inputs) for operand in inputs]
@@ -299,6 +305,16 @@ class Recorder:
             for array in arrays:
                 self._keep_layout(array, operands)
         return arrays[0] if len(arrays) == 1 else arrays
+
+    def _apply_masked(self, op: Op, operands: Sequence[Any], params: dict[str, Any], masks: list[Operand]) -> Any:
+        """An elementwise op on elements that one mask selects: on all elements, to be selected later."""
+        others = [value for value in operands if isinstance(value, Arr)]
+        if op.family != "elementwise" or any(mask is not masks[0] for mask in masks) or any(o.dummy.ndim for o in others):
+            raise CannotCapture("data-shape", f"`{op.name}` of elements that a boolean array selects")
+        results = self.apply(op, [value.full if isinstance(value, Masked) else value for value in operands], params)
+        if isinstance(results, list):
+            return [Masked(result, masks[0]) for result in results]
+        return Masked(results, masks[0])
 
     def fresh(self, value: Operand) -> Arr:
         """A new array with its own memory."""

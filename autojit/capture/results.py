@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.recorder import Recorder, describe
-from autojit.capture.values import Arr, Closure, Items, Known, Method, Opaque, Partial, Storage, Sym, ViewStep
+from autojit.capture.values import Arr, Closure, Items, Known, Masked, Method, Opaque, Partial, Storage, Sym, ViewStep
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Operand
 from autojit.ir.spec import Spec
@@ -116,6 +116,8 @@ class RecipeMaker:
             return Container(value.kind, None, tuple(self.make(v) for v in value.items))
         if isinstance(value, Opaque):
             raise CannotCapture(value.id, value.detail)
+        if isinstance(value, Masked):
+            raise CannotCapture("data-shape", "a boolean array selects a number of elements that the data decides")
         assert isinstance(value, Closure | Method | Partial) or value is not None
         raise CannotCapture("statement", f"{describe(value)} made here is used later")
 

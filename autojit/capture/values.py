@@ -140,6 +140,21 @@ class Arr:
 
 
 @dataclass(eq=False, slots=True)
+class Masked:
+    """`x[mask]` for a boolean mask of the shape of `x`: how many elements it has, the data decides.
+
+    Elementwise operations are applied to all of `full`; a masked assignment with the same mask selects.
+
+    Attributes:
+        full: An array of the shape of the mask.
+        mask: The mask's value; equal masks are one value.
+    """
+
+    full: Arr
+    mask: Operand
+
+
+@dataclass(eq=False, slots=True)
 class Items:
     """A tuple, list, dict or record made inside the region. `kind` is its type."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.recorder import Recorder, describe
-from autojit.capture.values import Arr, Items, Known, Opaque, Sym, ViewStep, make_dummy
+from autojit.capture.values import Arr, Items, Known, Masked, Opaque, Sym, ViewStep, make_dummy
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Operand
 from autojit.ir.index import Entry, Index, Place, Slice, Window
@@ -77,6 +77,8 @@ class Views(Recorder):
 
     def getitem(self, array: Arr, key: Any) -> Any:
         """`array[key]`."""
+        if self._is_mask(array, key):
+            return Masked(self.fresh(self.read(array)), self.read(key))
         index, operands, names, example = self.index(array, key)
         if any(isinstance(entry, Place) and operands[entry.operand].spec.shape for entry in index.entries) or any(
             isinstance(entry, Place) and operands[entry.operand].spec.dtype == np.bool_ for entry in index.entries
@@ -101,9 +103,27 @@ class Views(Recorder):
             raise CannotCapture("raises", "TypeError: a NumPy scalar does not support item assignment")
         if isinstance(value, Items) or (isinstance(value, Known) and isinstance(value.value, list | tuple)):
             value = self.as_array(value)
+        if isinstance(value, Masked):
+            self._set_masked(array, key, value)
+            return
         index, operands, _, _ = self.index(array, key)
         new = self._node("setitem", [self.read(array), self.operand(value), *operands], {"index": index})
         self.write(array, new[0])
+
+    def _is_mask(self, array: Arr, key: Any) -> bool:
+        return isinstance(key, Arr) and key.dtype == np.bool_ and key.dummy.ndim > 0 and key.shape == array.shape
+
+    def _set_masked(self, array: Arr, key: Any, value: Masked) -> None:
+        """`array[mask] = x[mask]`: a select. The mask must be the same value."""
+        if not self._is_mask(array, key) or self.read(key) is not value.mask:
+            raise CannotCapture("data-shape", "the data decides how many of the assigned values are used")
+        full = value.full
+        if full.dtype.kind == "c" and array.dtype.kind != "c":
+            raise CannotCapture("raises", "complex values into an array that is not complex")
+        if full.dtype != array.dtype:
+            full = self.apply(TABLE["astype"], [full], {"dtype": array.dtype})
+        chosen = self.apply(TABLE["np.where"], [key, full, self.fresh(self.read(array))], {})
+        self.write(array, self.read(chosen))
 
     def _node(self, name: str, inputs: list[Operand], params: dict[str, Any]) -> Any:
         try:
