@@ -189,6 +189,7 @@ class Arrays(Views):
         if order in ("K", "A") and not array.dummy.flags.c_contiguous:
             self.layout_matters(array)
             fresh.dummy = np.empty_like(array.dummy) if array.spec.nbytes < 1024 else _like(array.dummy)
+            fresh.storage.strides = fresh.dummy.strides
         if order == "F":
             raise CannotCapture("keyword", "`order='F'`")
         return fresh

@@ -76,7 +76,14 @@ class Calls(Builtins):
         target = function.value
         if isinstance(target, functools.partial):
             raise CannotCapture("unsupported-syntax", "a `functools.partial`")
-        result = self.call_numpy(target, args, kwargs)
+        try:
+            result = self.call_numpy(target, args, kwargs)
+        except CannotCapture as error:
+            # NumPy's own source may take an argument that the row does not.
+            inner = getattr(target, "_implementation", None)
+            if error.id != "keyword" or not isinstance(inner, types.FunctionType):
+                raise
+            return self._inline_numpy(target, inner, args, kwargs)
         if result is NotImplemented:
             result = self.call_builtin(target, args, kwargs)
         if result is not NotImplemented:

@@ -18,7 +18,10 @@ class _Names(ast.NodeVisitor):
         self.captured: set[str] = set()  # read inside a nested scope: alive as long as the function object
 
     def visit_Name(self, node: ast.Name) -> None:
-        (self.reads if isinstance(node.ctx, ast.Load) else self.binds).add(node.id)
+        if not isinstance(node.ctx, ast.Store):  # `del` needs the name to be bound
+            self.reads.add(node.id)
+        if not isinstance(node.ctx, ast.Load):
+            self.binds.add(node.id)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Name):

@@ -58,6 +58,12 @@ class Recorder:
         self._demanded: set[str] = set()
         self._scalars: dict[str, Value] = {}
         self._evaluated = 0
+        self._extra_work = 0
+
+    @property
+    def work(self) -> int:
+        """The operations so far, as far as compile time goes: those on complex numbers count for several."""
+        return len(self.builder) + self._extra_work
 
     # ---- outside objects
 
@@ -126,7 +132,7 @@ class Recorder:
             f" and {name}.shape == {value.shape!r}",
             f"`{what}` is an array of dtype {dtype} and shape {value.shape}",
         )
-        if isinstance(value, np.ndarray) and value.ndim > 1:
+        if isinstance(value, np.ndarray) and (value.ndim > 1 or min(value.strides, default=0) < 0):
             if value.flags.c_contiguous:
                 check(f"{name}.flags.c_contiguous", f"`{what}` is in C order")
             else:
@@ -300,6 +306,8 @@ class Recorder:
                 raise CannotCapture("argument-type", f"`{op.name}` gives dtype `{output.spec.dtype}`")
         if len(self.builder) > self.node_budget:
             raise CannotCapture("budget", f"more than {self.node_budget} operations")
+        if outputs[0].spec.dtype.kind == "c":
+            self._extra_work += 1
         arrays = [self.fresh(output) for output in outputs]
         if op.family == "elementwise":
             for array in arrays:
@@ -344,7 +352,7 @@ class Recorder:
     def _keep_layout(self, result: Arr, operands: Sequence[Any]) -> None:
         """Elementwise results have the memory order of their operands; NumPy's iterator says which."""
         dummies = [value.dummy for value in operands if isinstance(value, Arr)]
-        if result.dummy.ndim < 2 or not dummies or result.kind != "array":
+        if not dummies or result.kind != "array":
             return
         if all(dummy.flags.c_contiguous or dummy.ndim == 0 for dummy in dummies):
             return
@@ -363,6 +371,7 @@ class Recorder:
         if iterator.operands[-1].shape == result.shape:
             scaled = tuple(step // factor * result.dtype.itemsize for step in strides)
             result.dummy = make_dummy(result.shape, result.dtype, scaled)
+            result.storage.strides = scaled
 
     def _observe(self, op: Op, inputs: Sequence[Operand], params: dict[str, Any]) -> tuple[Spec, ...]:
         """The specs of a host op's results: from an earlier run, or by running it now on the real inputs."""

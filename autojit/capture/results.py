@@ -126,16 +126,18 @@ class RecipeMaker:
         if storage.path is not None and array.kind == "array":
             base = FromPrologue(storage.path)
             return ViewOf(base, array.steps) if array.steps else base
-        if array.kind == "array" and len(self._views.get(id(storage), ())) > 1:
+        flags = array.dummy.flags
+        # A view that lies in memory otherwise than a new array would is made as NumPy makes it.
+        is_view = len(self._views.get(id(storage), ())) > 1 or (array.steps and not flags.c_contiguous) or array.readonly
+        if array.kind == "array" and is_view:
             base = self._base(storage)
             return ViewOf(base, array.steps) if array.steps else base
-        strides = array.dummy.strides if not array.steps and not array.dummy.flags.c_contiguous else None
-        return self._result(self.recorder.read(array), array.spec, strides)
+        return self._result(self.recorder.read(array), array.spec, None if array.steps else storage.strides)
 
     def _base(self, storage: Storage) -> Result:
         base = self._bases.get(id(storage))
         if base is None:
-            base = self._bases[id(storage)] = self._result(storage.value, storage.spec, None)
+            base = self._bases[id(storage)] = self._result(storage.value, storage.spec, storage.strides)
         return base
 
     def _result(self, value: Operand, spec: Spec, strides: tuple[int, ...] | None) -> Result:

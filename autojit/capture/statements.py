@@ -14,6 +14,8 @@ from autojit.capture.source import source_line
 from autojit.capture.values import Arr, Closure, Frame, Items, Known, Opaque, Sym
 from autojit.errors import CannotCapture
 
+#: Loops with more iterations are not unrolled.
+_SHORT_LOOP = 32
 #: How a block ended: `None` at its end, or the kind of exit and its value.
 Signal = tuple[int, Any] | None
 
@@ -74,7 +76,9 @@ class Statements(Expressions):
 
     def _run_For(self, node: ast.For) -> Signal:
         items = self.iterate(self.evaluate(node.iter))
-        before = len(self.builder)
+        if len(items) > _SHORT_LOOP:
+            raise CannotCapture("long-loop", f"a loop of {len(items)} iterations")
+        before = self.work
         for trips, item in enumerate(items, 1):
             self.here(node)
             self.bind(node.target, item)
@@ -87,10 +91,11 @@ class Statements(Expressions):
         return self.block(node.orelse)
 
     def _run_While(self, node: ast.While) -> Signal:
-        trips, before = 0, len(self.builder)
+        trips, before = 0, self.work
         while self.truth(self.evaluate(node.test)):
             trips += 1
-            self._check_trips(trips)
+            if trips > _SHORT_LOOP:
+                raise CannotCapture("long-loop", f"a loop of more than {_SHORT_LOOP} iterations")
             signal = self.block(node.body)
             if signal is not None and signal[0] == BREAK:
                 return None
@@ -104,7 +109,7 @@ class Statements(Expressions):
         """Stop early: after two iterations it is clear how many operations all of them take."""
         if trips < 2:
             return
-        expected = before + (len(self.builder) - before) * trips // done
+        expected = before + (self.work - before) * trips // done
         if expected > self.unroll_budget * (1 if done > 1 else 4):
             raise CannotCapture("long-loop", f"a loop that takes more than {self.unroll_budget} operations unrolled")
 

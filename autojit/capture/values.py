@@ -89,6 +89,7 @@ class Storage:
         input: The graph input that it started as, when it is the caller's array.
         path: The prologue's name of that array.
         written: Whether a statement has written it.
+        strides: Those of a new array that is not in C order.
     """
 
     value: Operand
@@ -96,6 +97,7 @@ class Storage:
     input: Value | None = None
     path: str | None = None
     written: bool = False
+    strides: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
