@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from autojit import config as flags
 from autojit.compile.cache import CACHE
+from autojit.compile.transfer import RESULTS, STAGING
 from autojit.errors import AutojitWarning, Reason
 from autojit.explain.report import Explanation, explain_call, strict_reasons
 from autojit.explain.select import compiler_ir_of
@@ -112,6 +113,8 @@ def clear_cache(controller: Controller | None = None) -> None:
     for each in list(CONTROLLERS):
         each.clear()
     CACHE.clear()
+    STAGING.clear()
+    RESULTS.clear()
 
 
 _switch = {"on": True}

@@ -12,6 +12,8 @@ from autojit.ir.graph import Graph
 
 #: How many executables are kept. One takes some 1.3 MB.
 MAX_ENTRIES = 512
+#: The bound on the size of their machine code.
+MAX_BYTES = 256 * 1024 * 1024
 
 
 @dataclass(slots=True)
@@ -53,7 +55,7 @@ class ExecutableCache:
         max_bytes: The bound on the size of the compiled programs; `None` for no bound.
     """
 
-    def __init__(self, max_entries: int = MAX_ENTRIES, max_bytes: int | None = None) -> None:
+    def __init__(self, max_entries: int = MAX_ENTRIES, max_bytes: int | None = MAX_BYTES) -> None:
         self.max_entries = max_entries
         self.max_bytes = max_bytes
         self._entries: OrderedDict[str, Executable] = OrderedDict()
@@ -62,7 +64,11 @@ class ExecutableCache:
         self._lock = threading.Lock()
 
     def get_or_compile(self, graph: Graph) -> Executable:
-        """The executable of a cluster, compiled at the first request.
+        """The executable of a cluster, compiled at the first request."""
+        return self.request(graph)[0]
+
+    def request(self, graph: Graph) -> tuple[Executable, bool]:
+        """The executable of a cluster, and whether this request compiled it.
 
         A failed compilation is not remembered: its exception goes to the thread that compiled, and threads that
         waited for it compile for themselves.
@@ -73,7 +79,7 @@ class ExecutableCache:
                 if (executable := self._entries.get(key)) is not None:
                     self._entries.move_to_end(key)
                     self._info.hits += 1
-                    return executable
+                    return executable, False
                 pending = self._pending.get(key)
                 if pending is None:
                     mine = self._pending[key] = _Pending()
@@ -83,7 +89,7 @@ class ExecutableCache:
             if pending.executable is not None:
                 with self._lock:
                     self._info.hits += 1
-                return pending.executable
+                return pending.executable, False
         try:
             mine.executable = executable = Executable(graph)
         finally:
@@ -93,7 +99,7 @@ class ExecutableCache:
                 if mine.executable is not None:
                     self._insert(key, mine.executable)
             mine.done.set()
-        return executable
+        return executable, True
 
     def _insert(self, key: str, executable: Executable) -> None:
         info = self._info

@@ -58,10 +58,8 @@ def prepare(capture: Capture, config: Config) -> Prepared:
 
 def compile_step(step: ClusterStep, prefix: str, counters: Counters) -> Executable:
     """The executable of a cluster, from the cache or compiled now."""
-    before = CACHE.info().compiles
-    graph = replace(step.graph, name=f"{prefix}{step.name}")
-    executable = CACHE.get_or_compile(graph)
-    if CACHE.info().compiles != before:
+    executable, compiled = CACHE.request(replace(step.graph, name=f"{prefix}{step.name}"))
+    if compiled:
         counters.compiles += 1
         counters.compile_seconds += executable.compile_seconds
     return executable
