@@ -15,6 +15,7 @@ from autojit.ir.op import Op
 from autojit.ir.spec import Spec, result_spec
 from autojit.ops import exact
 from autojit.ops.inference import compiled, moving
+from autojit.ops.joining import concatenate, join
 from autojit.ops.reading import bounded
 
 Trap = Callable[[Any], None]
@@ -63,7 +64,7 @@ def _diagflat(v: Any, k: int = 0) -> Any:
 
 
 def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    """`np.roll` by joining two slices; XLA fuses the slices into the join."""
+    """`np.roll` by joining two slices, in one fusion."""
     if axis is None:
         return _roll(a.reshape(-1), shift, 0).reshape(a.shape)
     pairs = np.broadcast(shift, axis)
@@ -73,14 +74,14 @@ def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
         step = int(step) % length if length else 0
         if step:
             first = lax.slice_in_dim(a, length - step, length, axis=place)
-            a = lax.concatenate([first, lax.slice_in_dim(a, 0, length - step, axis=place)], place)
+            a = join([first, lax.slice_in_dim(a, 0, length - step, axis=place)], place, fused=True)
     return a
 
 
 def _append(arr: Any, values: Any, axis: int | None = None) -> Any:
     if axis is None:
         return jnp.concatenate([arr.reshape(-1), values.reshape(-1)])
-    return jnp.concatenate([arr, values], axis)
+    return concatenate([arr, values], axis)
 
 
 # ---- np.pad
@@ -136,7 +137,7 @@ def _take_runs(array: Any, source: np.ndarray, axis: int) -> Any:
         elif len(run) > 1 and run[1] < run[0]:
             part = lax.rev(part, (axis,))
         parts.append(part)
-    return jnp.concatenate(parts, axis) if parts else array
+    return join(parts, axis, fused=True) if parts else array
 
 
 def _pad_samples(rng: Any) -> list[Any]:

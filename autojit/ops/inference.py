@@ -89,10 +89,11 @@ def common_dtype(specs: Sequence[Spec]) -> np.dtype:
 
 
 def traced_shapes(rule: Callable[..., Any], specs: Sequence[Spec], params: dict[str, Any]) -> list[tuple[int, ...]]:
-    """The shapes of what `rule` gives."""
+    """The shapes of what `rule` gives for operands of one dtype."""
     with jax.enable_x64(True):
+        dtype = common_dtype(specs)
         # jax has no sums and products of bools.
-        inputs = [jax.ShapeDtypeStruct(s.shape, np.int8 if s.dtype == np.bool_ else s.dtype) for s in specs]
+        inputs = [jax.ShapeDtypeStruct(spec.shape, np.int8 if dtype == np.bool_ else dtype) for spec in specs]
         found = jax.eval_shape(lambda *xs: rule(*xs, **params), *inputs)
     return [part.shape for part in (found if isinstance(found, tuple | list) else [found])]
 

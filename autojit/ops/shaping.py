@@ -15,6 +15,7 @@ from autojit.ops import text_helpers
 from autojit.ops.casting import cast, check_assignable
 from autojit.ops.indexing import check_value
 from autojit.ops.inference import by_call, moving
+from autojit.ops.joining import concatenate
 from autojit.ops.writing import drop_leading
 
 Trap = Callable[[Any], None]
@@ -212,17 +213,28 @@ def _join(function: Any, rule: Any, params: tuple[str, ...] = (), **more: Any) -
     )
 
 
-def _concatenate(xs: Sequence[Any], axis: int | None = 0) -> Any:
-    return jnp.concatenate([x.reshape(-1) for x in xs] if axis is None else xs, axis or 0)
+def _stack(xs: Sequence[Any], axis: int = 0) -> Any:
+    if len({x.shape for x in xs}) > 1 or not -xs[0].ndim - 1 <= axis <= xs[0].ndim:
+        raise TypeError("the shapes do not fit")
+    return concatenate([jnp.expand_dims(x, axis) for x in xs], axis)
+
+
+def _along(axis: int, view: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Join what `view` makes of each array: the axis is counted from the front, 0 for vectors."""
+    return lambda xs: concatenate([view(x) for x in xs], axis if view(xs[0]).ndim > 1 else 0)
+
+
+def _column(x: Any) -> Any:
+    return x.reshape(-1, 1) if x.ndim < 2 else x
 
 
 JOINS = (
-    _join(np.concatenate, _concatenate, ("axis",), numpy=(np.concatenate, np.concat)),
-    _join(np.stack, jnp.stack, ("axis",)),
-    _join(np.hstack, jnp.hstack, operand="[tup]"),
-    _join(np.vstack, jnp.vstack, operand="[tup]"),
-    _join(np.dstack, jnp.dstack, operand="[tup]"),
-    _join(np.column_stack, jnp.column_stack, operand="[tup]"),
+    _join(np.concatenate, concatenate, ("axis",), numpy=(np.concatenate, np.concat)),
+    _join(np.stack, _stack, ("axis",)),
+    _join(np.hstack, _along(1, jnp.atleast_1d), operand="[tup]"),
+    _join(np.vstack, _along(0, jnp.atleast_2d), operand="[tup]"),
+    _join(np.dstack, _along(2, jnp.atleast_3d), operand="[tup]"),
+    _join(np.column_stack, _along(1, _column), operand="[tup]"),
 )
 
 

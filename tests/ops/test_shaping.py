@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from op_checks import Trap, check_samples, lowered, raised
+from op_checks import Trap, check_all, check_samples, lowered, raised
 
 from autojit.ir.spec import spec_of
 from autojit.ops import copying, shaping
@@ -51,3 +51,21 @@ def test_indices_out_of_bounds_trap():
         assert raised(ROW[name].call, *operands, **params) in (IndexError, ValueError)
         with pytest.raises(Trap):
             lowered(ROW[name], *operands, **params)
+
+
+def test_joins_of_many_shapes(rng):
+    x, v = rng.random((2, 3, 4)), rng.random(5)
+    cases = []
+    for axis in (0, 1, 2, -1, None):
+        for count in (1, 2, 3, 12):
+            cases.append((ROW["np.concatenate"], (x,) * count, {"axis": axis}))
+    for axis in (0, 1, 3, -1, -2):
+        cases.append((ROW["np.stack"], (x, x + 1), {"axis": axis}))
+    for name in ("np.hstack", "np.vstack", "np.dstack", "np.column_stack"):
+        for part in (v, x[0], *([] if name == "np.column_stack" else [x])):
+            cases.append((ROW[name], (part, part * 2, part), {}))
+    cases.append((ROW["np.hstack"], (2.0, 3), {}))
+    cases.append((ROW["np.vstack"], (2.0, 3), {}))
+    cases.append((ROW["np.concatenate"], (x[:0], x, x[:, :, :4]), {}))
+    cases.append((ROW["np.concatenate"], (x[..., :0], x), {"axis": 2}))
+    check_all(cases)

