@@ -233,6 +233,12 @@ class Controller:
 
     # ---- trouble
 
+    def idle(self, probe: Probe) -> None:
+        """All calls of a probe stayed native: inside a loop, asking would cost more than it brings."""
+        waits = any(isinstance(plan.reason, Trial) for plan in probe.plans)
+        if probe.region.depth and not waits:
+            probe.on = False
+
     def trapped(self, probe: Probe, plan: Plan) -> None:
         """A plan met data that is NumPy's; one that meets nothing else is given up."""
         probe.traps += 1

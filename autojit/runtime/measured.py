@@ -34,7 +34,7 @@ class Trial:
         self.calls = 0
         self.times: list[float] = []
         self.compiled: Plan | None = None
-        self.plan = Plan(self.enter, self.guard.source, prepared.capture, reason=None)
+        self.plan = Plan(self.enter, self.guard.source, prepared.capture, reason=self)
 
     def enter(self, *values: Any) -> Any:
         """One call: native until compiling pays, then timed runs of the compiled plan."""

@@ -17,6 +17,10 @@ class Restart:
     values: dict[str, Any]
 
 
+#: A probe in a loop that has answered nothing this many times is asked no more.
+IDLE = 64
+
+
 class Probe:
     """The run-time side of a region. `enter` is the warm path.
 
@@ -55,6 +59,8 @@ class Probe:
                 continue
             if result is NATIVE:
                 self.native += 1
+                if self.native >= IDLE and not self.hits and plan.is_native:
+                    self.owner.idle(self)
                 return None
             self.hits += 1
             return result
