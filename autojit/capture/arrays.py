@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.layout import ordered_strides, set_strides
 from autojit.capture.recorder import describe
 from autojit.capture.values import Arr, Items, Known, Masked, Method, Opaque, Storage, Sym, make_dummy
 from autojit.capture.views import SliceParts, Views
@@ -188,8 +189,7 @@ class Arrays(Views):
         fresh = Arr(Storage(value, array.spec), (), make_dummy(array.shape, array.dtype), "array")
         if order in ("K", "A") and not array.dummy.flags.c_contiguous:
             self.layout_matters(array)
-            fresh.dummy = np.empty_like(array.dummy) if array.spec.nbytes < 1024 else _like(array.dummy)
-            fresh.storage.strides = fresh.dummy.strides
+            set_strides(fresh, ordered_strides(array.dummy, array.shape, array.dtype.itemsize))
         if order == "F":
             raise CannotCapture("keyword", "`order='F'`")
         return fresh
@@ -220,7 +220,11 @@ class Arrays(Views):
             if array.kind == "array" and array.dtype.kind == "c":
                 part = make_dummy(array.shape, getattr(np.zeros(0, array.dtype), name).dtype, dummy.strides)
                 return self.step(array, f"np.{name}", {}, part)
-            return self.apply(TABLE[f"np.{name}"], [array], {})
+            part = self.apply(TABLE[f"np.{name}"], [array], {})
+            if array.kind != "array":
+                return part
+            # The imaginary part of real numbers is read-only.
+            return self.step(part, "np.broadcast_to", {"shape": part.shape}, part.dummy)
         if name in ("flat", "base", "flags", "strides", "data", "ctypes", "__array_interface__"):
             raise CannotCapture("unsupported-syntax", f"the attribute `.{name}` of an array")
         if not hasattr(dummy, name):
@@ -255,17 +259,6 @@ def _affine(kind: type, left: Any, right: Any) -> Any:
 
 def _normal(terms: dict[str, int], constant: int) -> Any:
     return tuple(sorted((name, c) for name, c in terms.items() if c)), constant
-
-
-def _like(dummy: np.ndarray) -> np.ndarray:
-    """A dummy with the strides that `np.empty_like` would give, without its memory."""
-    order = np.argsort([-abs(step) for step in dummy.strides], kind="stable")
-    strides = [0] * dummy.ndim
-    step = dummy.itemsize
-    for axis in reversed(order):
-        strides[axis] = step
-        step *= max(dummy.shape[axis], 1)
-    return make_dummy(dummy.shape, dummy.dtype, tuple(strides))
 
 
 __all__ = ["BINARY", "COMPARE", "UNARY", "Arrays", "SliceParts", "Spec"]

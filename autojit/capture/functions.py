@@ -17,10 +17,7 @@ from autojit.ir.spec import Spec
 from autojit.ops.chapters import TABLE
 from autojit.ops.host import host_function
 from autojit.ops.linalg import RESULT_TYPES
-try:
-    from autojit.ops.reductions import UFUNC_METHODS
-except ImportError:
-    UFUNC_METHODS = {}
+from autojit.ops.reductions import UFUNC_METHODS
 
 #: Functions of dtypes, shapes and constants only: NumPy answers them at capture.
 STATIC_FUNCTIONS = (
@@ -223,6 +220,11 @@ def _method_astype(self: Functions, array: Arr, dtype: Any, **kwargs: Any) -> Ar
     return self.astype(array, wanted, copy)
 
 
+def _method_conj(self: Functions, array: Arr) -> Any:
+    # The method returns the array itself where there is nothing to do, the function does not.
+    return array if array.dtype.kind in "biuf" else self.call_row(TABLE["np.conjugate"], [array], {}, np.conjugate)
+
+
 def _method_item(self: Functions, array: Arr, *args: Any) -> Any:
     if args:
         key = args[0] if len(args) == 1 else Items(tuple, list(args))
@@ -277,6 +279,8 @@ VIEW_METHODS: dict[str, Callable[..., Any]] = {
     "sort": _method_sort,
     "astype": _method_astype,
     "item": _method_item,
+    "conj": _method_conj,
+    "conjugate": _method_conj,
 }
 _SIGNATURES: dict[int, inspect.Signature | None] = {}
 

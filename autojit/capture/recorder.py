@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture import layout
 from autojit.capture.prologue import Prologue
 from autojit.capture.values import (
     Arr,
@@ -309,9 +310,9 @@ class Recorder:
         if outputs[0].spec.dtype.kind == "c":
             self._extra_work += 1
         arrays = [self.fresh(output) for output in outputs]
-        if op.family == "elementwise":
-            for array in arrays:
-                self._keep_layout(array, operands)
+        dummies = [value.dummy for value in operands if isinstance(value, Arr)]
+        if not layout.plain(dummies):
+            self._keep_layout(op, operands, params, dummies, arrays)
         return arrays[0] if len(arrays) == 1 else arrays
 
     def _apply_masked(self, op: Op, operands: Sequence[Any], params: dict[str, Any], masks: list[Operand]) -> Any:
@@ -349,29 +350,15 @@ class Recorder:
                     raise CannotCapture("argument-type", f"the integer {operand.value} does not fit into {dtype}")
         return operand
 
-    def _keep_layout(self, result: Arr, operands: Sequence[Any]) -> None:
-        """Elementwise results have the memory order of their operands; NumPy's iterator says which."""
-        dummies = [value.dummy for value in operands if isinstance(value, Arr)]
-        if not dummies or result.kind != "array":
-            return
-        if all(dummy.flags.c_contiguous or dummy.ndim == 0 for dummy in dummies):
-            return
-        inputs = [dummy for dummy in dummies if dummy.ndim]
-        try:
-            iterator = np.nditer(
-                [*inputs, None],
-                flags=["zerosize_ok", "multi_index"],
-                op_flags=[["readonly"]] * len(inputs) + [["writeonly", "allocate"]],
-                order="K",
-            )
-            strides = iterator.operands[-1].strides
-            factor = iterator.operands[-1].itemsize
-        except (ValueError, TypeError):
-            return
-        if iterator.operands[-1].shape == result.shape:
-            scaled = tuple(step // factor * result.dtype.itemsize for step in strides)
-            result.dummy = make_dummy(result.shape, result.dtype, scaled)
-            result.storage.strides = scaled
+    def _keep_layout(
+        self, op: Op, operands: Sequence[Any], params: dict[str, Any], dummies: list[np.ndarray], results: list[Arr]
+    ) -> None:
+        results = [result for result in results if result.kind == "array"]
+        if op.family == "elementwise":
+            for result in results:
+                layout.set_strides(result, layout.elementwise_strides(dummies, result.shape, result.dtype))
+        elif op.family in ("reduction", "shaping", "creation"):
+            layout.asked_strides(op, operands, params, results)
 
     def _observe(self, op: Op, inputs: Sequence[Operand], params: dict[str, Any]) -> tuple[Spec, ...]:
         """The specs of a host op's results: from an earlier run, or by running it now on the real inputs."""

@@ -280,10 +280,10 @@ def raises(compute: Callable[[], Any]) -> bool:
 
 
 def relayout(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
-    """A copy whose axes lie in memory in the order that `strides` has."""
+    """A copy whose axes lie in memory in the order and direction that `strides` has."""
     order = sorted(range(array.ndim), key=lambda axis: -abs(strides[axis]))
-    back = np.argsort(order)
-    return np.ascontiguousarray(array.transpose(order)).transpose(back)
+    turned = tuple(slice(None, None, -1 if step < 0 else None) for step in strides)
+    return np.ascontiguousarray(array[turned].transpose(order)).transpose(np.argsort(order))[turned]
 
 
 def _host_call(node: Any) -> Callable[..., tuple[Any, ...]]:

@@ -1,0 +1,84 @@
+"""Memory order: which strides NumPy gives to new arrays. They decide whether a later reshape is a view or a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.values import Arr, Known, Sym, make_dummy
+from autojit.ir.op import Op
+
+#: Lengths of the small arrays on which NumPy is asked; the order of the axes does not depend on them.
+_SHORT = 3
+
+
+def plain(dummies: Sequence[np.ndarray]) -> bool:
+    """Whether all arrays are in C order, so that results are, too."""
+    return all(dummy.flags.c_contiguous or dummy.ndim == 0 for dummy in dummies)
+
+
+def elementwise_strides(
+    dummies: Sequence[np.ndarray], shape: tuple[int, ...], dtype: np.dtype
+) -> tuple[int, ...] | None:
+    """The strides of an elementwise result: NumPy's iterator says which. `None` for C order."""
+    inputs = [dummy for dummy in dummies if dummy.ndim]
+    try:
+        iterator = np.nditer(
+            [*inputs, None],
+            flags=["zerosize_ok", "multi_index"],
+            op_flags=[["readonly"]] * len(inputs) + [["writeonly", "allocate"]],
+            order="K",
+        )
+    except (ValueError, TypeError):
+        return None
+    made = iterator.operands[-1]
+    if made.shape != shape:
+        return None
+    return tuple(step // made.itemsize * dtype.itemsize for step in made.strides)
+
+
+def asked_strides(op: Op, operands: Sequence[Any], params: dict[str, Any], results: Sequence[Arr]) -> None:
+    """Give the results of a reduction or a shaping function the strides that NumPy gives them."""
+    if "shape" in params or not any(result.dummy.ndim > 1 for result in results):
+        return
+    try:
+        made = op.call(*map(_small, operands), **params)
+    except Exception:  # the small arrays do not fit to the parameters
+        return
+    for result, small in zip(results, made if len(results) > 1 else [made], strict=False):
+        if isinstance(small, np.ndarray) and small.ndim == result.dummy.ndim and not small.flags.c_contiguous:
+            # Axes of one element have any place in the order.
+            set_strides(result, ordered_strides(small, result.shape, result.dtype.itemsize))
+
+
+def _small(value: Any) -> Any:
+    if isinstance(value, Known | Sym):
+        return value.value
+    if not isinstance(value, Arr):
+        raise TypeError
+    dummy = value.dummy
+    if value.kind != "array":
+        return np.zeros((), dummy.dtype)[()]
+    lengths = tuple(min(length, _SHORT) for length in dummy.shape)
+    strides = ordered_strides(dummy, lengths, dummy.itemsize)
+    return np.ndarray(lengths, dummy.dtype, bytes(max(dummy.itemsize * _SHORT**dummy.ndim, 1)), 0, strides)
+
+
+def ordered_strides(like: np.ndarray, shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """Strides without gaps for an array whose axes lie in memory in the order that `like` has."""
+    order = np.argsort([-abs(step) for step in like.strides], kind="stable")
+    strides = [0] * like.ndim
+    step = itemsize
+    for axis in reversed(order):
+        strides[axis] = step
+        step *= max(shape[axis], 1)
+    return tuple(strides)
+
+
+def set_strides(array: Arr, strides: tuple[int, ...] | None) -> None:
+    """Give a new array other strides than those of C order."""
+    if strides is not None and strides != array.dummy.strides:
+        array.dummy = make_dummy(array.shape, array.dtype, strides)
+        array.storage.strides = strides

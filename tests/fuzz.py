@@ -1,0 +1,155 @@
+"""Random programs without end: `python -m tests.fuzz --seed 1 --minutes 5`.
+
+Prints each program on which autojit and NumPy differ, made as small as a few hundred tries can.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import dataclasses
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from random import Random
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import autojit as aj
+from tests.programs_judge import judge
+from tests.programs_strategy import Program, make_program
+
+
+def failure(program: Program) -> Exception | None:
+    """What is wrong with a program, if anything is."""
+    try:
+        judge(program)
+    except Exception as error:
+        return error
+    return None
+
+
+def minimise(program: Program, is_same: Callable[[Program], bool], seconds: float = 60.0) -> Program:
+    """Take away calls, statements and parts of expressions as long as the program still fails.
+
+    Args:
+        program: A program that fails.
+        is_same: Whether a smaller one fails in the same way.
+        seconds: When to give up.
+    """
+    end = time.monotonic() + seconds
+    progress = True
+    while progress and time.monotonic() < end:
+        progress = False
+        for smaller in _smaller(program):
+            if time.monotonic() > end:
+                break
+            if is_same(smaller):
+                program, progress = smaller, True
+                break
+    return program
+
+
+def _smaller(program: Program) -> Iterator[Program]:
+    if len(program.calls) > 1:
+        for number in range(len(program.calls)):
+            yield dataclasses.replace(program, calls=(program.calls[number],))
+    text = "\n".join(program.lines)
+    count = sum(1 for _ in ast.walk(ast.parse(text)))
+    seen = {text}
+    for number in range(count):
+        for choice in range(4):
+            tree = ast.parse(text)
+            if not _shrink(tree, number, choice):
+                break
+            try:
+                made = ast.unparse(tree)
+            except (AttributeError, IndexError):
+                continue
+            if made and made not in seen:
+                seen.add(made)
+                yield dataclasses.replace(program, lines=tuple(made.split("\n")))
+
+
+def _shrink(tree: ast.Module, number: int, choice: int) -> bool:
+    """Take something away at a node of the tree; whether there was such a choice."""
+    node = list(ast.walk(tree))[number]
+    for name in ("body", "orelse"):
+        block = getattr(node, name, None)
+        if isinstance(block, list):
+            if choice < len(block):
+                # From the end: what comes last depends on the rest.
+                position = len(block) - 1 - choice
+                inner = getattr(block[position], "body", [])
+                del block[position]
+                if isinstance(inner, list) and choice % 2:
+                    block[position:position] = inner
+                return True
+            choice -= len(block)
+    parts: list[ast.AST] = []
+    if isinstance(node, ast.expr):
+        parts = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+        if isinstance(node, ast.Tuple | ast.List) and choice < len(node.elts) > 1:
+            del node.elts[choice]
+            return True
+        if choice < len(parts) and not isinstance(node, ast.Slice | ast.Constant | ast.Name):
+            return _replace(tree, node, parts[choice])
+    return False
+
+
+def _replace(tree: ast.AST, old: ast.AST, new: ast.AST) -> bool:
+    for parent in ast.walk(tree):
+        for name, value in ast.iter_fields(parent):
+            if value is old:
+                setattr(parent, name, new)
+                return True
+            if isinstance(value, list) and any(item is old for item in value):
+                value[[item is old for item in value].index(True)] = new
+                return True
+    return False
+
+
+def _kind(error: Exception | None) -> str:
+    """What two failures must share to be the same: the message without numbers."""
+    text = f"{type(error).__name__} {str(error).splitlines()[0]}"
+    text = text.split("elements differ")[0].split(": ", 1)[-1]
+    return "".join(letter for letter in text if not letter.isdigit())[:60]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(prog="tests.fuzz", description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="the first program's seed")
+    parser.add_argument("--minutes", type=float, default=None, help="when to stop; never when not given")
+    parser.add_argument("--count", type=int, default=None, help="how many programs")
+    parser.add_argument("--whole", action="store_true", help="print failing programs as they were made")
+    parser.add_argument("--stop", action="store_true", help="stop at the first failure")
+    options = parser.parse_args(arguments)
+    start, seed, failed = time.monotonic(), options.seed, 0
+    known: set[str] = set()
+    while (options.minutes is None or time.monotonic() - start < 60 * options.minutes) and (
+        options.count is None or seed < options.seed + options.count
+    ):
+        program = make_program(Random(seed))
+        error = failure(program)
+        if error is not None:
+            failed += 1
+            kind = _kind(error)
+            print(f"\n==== seed {seed}: {type(error).__name__}: {str(error).splitlines()[0][:300]}", flush=True)
+            if not options.whole and kind not in known:
+                program = minimise(program, lambda smaller, kind=kind: _kind(failure(smaller)) == kind)
+            if options.whole or kind not in known:
+                print(program, "\n", str(failure(program))[:1500], flush=True)
+            known.add(kind)
+            if options.stop:
+                break
+        if seed % 50 == 49:
+            aj.clear_cache()
+        seed += 1
+    print(f"\n{seed - options.seed} programs from seed {options.seed}, {failed} failed, {time.monotonic() - start:.0f} s")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
