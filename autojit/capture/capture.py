@@ -93,7 +93,7 @@ class _Survey(Statements):
         self.tree = tree
         self.region = region
         # A loop body is entered often and is small work: unrolling inside it pays less.
-        self.unroll_budget = options.unroll_budget if not region.depth else options.unroll_budget // 4
+        self.unroll_budget = options.unroll_budget if not region.depth else options.unroll_budget // 8
         self.cuts: list[Cut] = []
         self.snapshots: dict[int, dict[str, Any]] = {}
         self.guard: Prologue | None = None
