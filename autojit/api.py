@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from autojit import config as flags
+from autojit.capture.source import original_of
 from autojit.compile.cache import CACHE
 from autojit.compile.transfer import RESULTS, STAGING
 from autojit.errors import AutojitWarning, Reason
@@ -66,7 +67,7 @@ def _decorate(function: Any, options: dict[str, Any], strict: bool) -> Any:
         return types.MethodType(_decorate(function.__func__, options, strict), function.__self__)
     if not callable(function) or isinstance(function, type):
         raise TypeError(f"`{function!r}` is not a Python function; decorate functions and methods")
-    original = getattr(function, "__autojit_original__", function)
+    original = original_of(function) or function
     config = flags.merge(flags.current(), options)
     if config.policy is None:
         config = flags.merge(config, {"policy": "eager" if strict else "measured"})

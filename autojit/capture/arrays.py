@@ -11,7 +11,7 @@ import numpy as np
 
 from autojit.capture.layout import ordered_strides, set_strides
 from autojit.capture.recorder import describe
-from autojit.capture.values import Arr, Items, Known, Masked, Method, Opaque, Storage, Sym, make_dummy
+from autojit.capture.values import Arr, Items, Known, Masked, Method, Opaque, Storage, Sym, is_plain, make_dummy
 from autojit.capture.views import SliceParts, Views
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec
@@ -80,7 +80,9 @@ class Arrays(Views):
         return result
 
     def _is_sequence(self, value: Any) -> bool:
-        return isinstance(value, Items) or (isinstance(value, Known) and isinstance(value.value, list | tuple | dict))
+        if isinstance(value, Items):
+            return is_plain(value.kind)
+        return isinstance(value, Known) and isinstance(value.value, list | tuple | dict)
 
     def _sequence_operator(self, kind: type, left: Any, right: Any) -> Any:
         if kind is ast.Add and self._is_sequence(left) and self._is_sequence(right):
@@ -91,7 +93,7 @@ class Arrays(Views):
             items, count = (left, right) if self._is_sequence(left) else (right, left)
             if isinstance(count, Known | Sym) and isinstance(count.value, int):
                 items = self.as_items(items)
-                return Items(items.kind, items.values * self.static(count))
+                return Items(list if items.kind is list else tuple, items.values * self.static(count))
         table = BINARY.get(kind) or COMPARE[kind]
         return Known(self.ask(table[1], self.static(left), self.static(right)))
 
@@ -145,6 +147,9 @@ class Arrays(Views):
         if not (isinstance(target, Arr) and target.kind == "array"):
             if isinstance(target, Items) and target.kind is list and kind is ast.Add and self._is_sequence(value):
                 target.items.extend(self.as_items(value).values)  # type: ignore[union-attr]
+                return target
+            if isinstance(target, Items) and target.kind is list and kind is ast.Mult and isinstance(value, Known | Sym):
+                target.items *= self.static(value)  # type: ignore[operator]
                 return target
             if isinstance(target, Known) and isinstance(target.value, list | dict | set):
                 raise CannotCapture("effect", "an outside list, dict or set is changed in place")

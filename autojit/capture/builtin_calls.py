@@ -11,7 +11,7 @@ import numpy as np
 
 from autojit.capture.functions import Functions
 from autojit.capture.recorder import describe
-from autojit.capture.values import Arr, Items, Known, Method, Opaque, Sym
+from autojit.capture.values import Arr, Items, Known, Method, Opaque, Sym, is_plain, overridden
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
 
@@ -91,10 +91,12 @@ class Builtins(Functions):
             if value.dummy.ndim == 0:
                 raise CannotCapture("raises", "TypeError: len() of unsized object")
             return Known(value.shape[0])
-        if isinstance(value, Items):
+        if isinstance(value, Items) and is_plain(value.kind):
             return Known(len(value.items))
         if isinstance(value, Known):
-            return Known(self.ask(len, value.value))
+            if isinstance(value.value, list | tuple | dict) and value.path is not None:
+                return Known(len(self.open(value).items))
+            return Known(self.ask(len, self.static(value)))
         raise CannotCapture("unsupported-syntax", f"`len` of {describe(value)}")
 
     def _builtin_range(self, *bounds: Any) -> Any:
@@ -162,7 +164,12 @@ class Builtins(Functions):
         if isinstance(value, Arr) and value.kind == "array":
             return Known(hasattr(value.dummy, text))
         if isinstance(value, Known):
-            return Known(hasattr(value.value, text))
+            found = hasattr(value.value, text)
+            if value.loose:
+                if not overridden(type(value.value)).isdisjoint(("__getattr__", "__getattribute__", text)):
+                    raise CannotCapture("effect", f"`hasattr` of {describe(value)}, which has its own attribute access")
+                self.prologue.check(f"hasattr({value.path}, {text!r}) is {found}", f"there is an attribute `{text}`, or not")
+            return Known(found)
         raise CannotCapture("unsupported-syntax", f"`hasattr` of {describe(value)}")
 
     def _builtin_getattr(self, value: Any, name: Any, *default: Any) -> Any:
@@ -194,7 +201,12 @@ class Builtins(Functions):
     def truth(self, value: Any) -> bool:
         """`bool(value)`, demanded."""
         if isinstance(value, Known):
-            return self.ask(bool, value.value)
+            if value.path is None:
+                return self.ask(bool, value.value)
+            if isinstance(value.value, list | tuple | dict):
+                return bool(self.open(value).items)
+            has_rules = hasattr(type(value.value), "__bool__") or hasattr(type(value.value), "__len__")
+            return self.ask(bool, self.static(value)) if has_rules else True
         if isinstance(value, Sym):
             result = bool(value.value)
             if isinstance(value.value, bool | np.bool_):
@@ -202,8 +214,10 @@ class Builtins(Functions):
             else:
                 self.prologue.check(f"bool({value.name}) is {result}", f"a condition is {result}")
             return result
-        if isinstance(value, Items):
+        if isinstance(value, Items) and is_plain(value.kind):
             return bool(value.items)
+        if isinstance(value, Items) and not overridden(value.kind).isdisjoint(("__bool__", "__len__")):
+            raise CannotCapture("effect", f"the truth of {describe(value)}, which has its own rule")
         if isinstance(value, Opaque):
             raise CannotCapture(value.id, value.detail)
         if isinstance(value, Arr):
@@ -241,7 +255,7 @@ class Builtins(Functions):
                 raise CannotCapture("raises", "TypeError: iteration over a 0-d array")
             self._check_trips(value.shape[0])
             return [self.getitem(value, Known(position)) for position in range(value.shape[0])]
-        if isinstance(value, Items):
+        if isinstance(value, Items) and is_plain(value.kind):
             self._check_trips(len(value.items))
             return [Known(key) for key in value.items] if isinstance(value.items, dict) else list(value.items)
         if isinstance(value, Known):

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.builtin_calls import Builtins
-from autojit.capture.source import FunctionSource, load
+from autojit.capture.source import FunctionSource, load, original_of
 from autojit.capture.recorder import describe
-from autojit.capture.values import Arr, Closure, Frame, Items, Known, Method, Opaque, Partial, Sym
+from autojit.capture.values import Arr, Closure, Frame, Items, Known, Method, Opaque, Partial, Sym, is_plain, overridden
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
 
@@ -91,14 +91,12 @@ class Calls(Builtins):
         if isinstance(target, types.BuiltinMethodType) and isinstance(target.__self__, _IMMUTABLE):
             static = {name: self.static(value) for name, value in kwargs.items()}
             return Known(self.ask(target, *(self.static(value) for value in args), **static))
-        original = getattr(target, "__autojit_original__", None)
-        if original is not None:
-            target = original
         if isinstance(target, types.FunctionType):
-            return self._inline(Known(target, function.path if original is None else None), args, kwargs)
+            return self._inline(function, args, kwargs)
         if isinstance(target, types.MethodType):
-            owner = self.wrap(target.__self__, f"{function.path}.__self__", "self") if function.path else Known(target.__self__)
-            return self._inline(Known(target.__func__), [owner, *args], kwargs)
+            path = function.path
+            owner = function.owner or (self.wrap(target.__self__, f"{path}.__self__", "self") if path else Known(target.__self__))
+            return self.call(Known(target.__func__, path and f"{path}.__func__"), [owner, *args], kwargs)
         inner = getattr(target, "_implementation", None)
         if isinstance(inner, types.FunctionType):
             return self._inline_numpy(target, inner, args, kwargs)
@@ -124,8 +122,10 @@ class Calls(Builtins):
             if kwargs or not all(isinstance(a, Known | Sym) for a in args):
                 raise CannotCapture("unsupported-syntax", f"the method `.{name}` of a scalar")
             return self.compute("{}." + name + f"({plain})", lambda s, *a: getattr(s, name)(*a), owner, *args)
-        if isinstance(owner, Items):
+        if isinstance(owner, Items) and owner.kind in (list, tuple, dict):
             return self._items_method(owner, name, args, kwargs)
+        if isinstance(owner, Items):
+            return self._inline(Known(getattr(owner.kind, name)), [owner, *args], kwargs)
         raise CannotCapture("unsupported-syntax", f"the method `.{name}` of {describe(owner)}")
 
     def _items_method(self, owner: Items, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -140,7 +140,7 @@ class Calls(Builtins):
                 items.extend(self.iterate(args[0]))
                 return Known(None)
             if name == "pop" and items:
-                return items.pop(*(self.static(a) for a in args))
+                return self.ask(items.pop, *(self.static(a) for a in args))
             if name == "copy":
                 return Items(list, list(items))
         if isinstance(items, dict):
@@ -167,9 +167,11 @@ class Calls(Builtins):
         trusted = module in TRUSTED
         if function.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             raise CannotCapture("unsupported-syntax", f"the generator or coroutine `{function.__qualname__}`")
-        source = source_of(function)
+        # A decorated function has probes in its code; defaults may have been changed since.
+        source = source_of(original_of(function) or function)
         path = known.path or self.prologue.constant(function)
         env = self._bind_arguments(function, path, args, kwargs, trusted)
+        function = original_of(function) or function
         names = frozenset(function.__code__.co_varnames) | frozenset(function.__code__.co_cellvars)
         globals_path = None if trusted else self.prologue.constant(function.__globals__)
         cells = {}
@@ -194,7 +196,7 @@ class Calls(Builtins):
     def _bind_arguments(
         self, function: Any, path: str, args: list[Any], kwargs: dict[str, Any], trusted: bool
     ) -> dict[str, Any]:
-        signature = inspect.signature(function)
+        signature = inspect.signature(function, follow_wrapped=False)
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -250,6 +252,8 @@ class Calls(Builtins):
     def _construct(self, kind: type, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """A dataclass or named tuple made in the region."""
         if hasattr(kind, "_fields") and issubclass(kind, tuple):
+            if not is_plain(kind) or kind.__new__.__code__.co_filename[:1] != "<":  # type: ignore[attr-defined]
+                raise self._refusal(kind)
             try:
                 bound = inspect.signature(kind).bind(*args, **kwargs)
             except TypeError as error:
@@ -259,6 +263,7 @@ class Calls(Builtins):
         # A generated `__init__` has no file; one written by hand may do anything.
         plain = dataclasses.is_dataclass(kind) and not hasattr(kind, "__post_init__")
         plain = plain and kind.__init__.__code__.co_filename == "<string>"  # type: ignore[misc]
+        plain = plain and kind.__new__ is object.__new__ and type(kind) is type and "__get__" not in overridden(kind)
         if plain:
             fields = dataclasses.fields(kind)
             values: dict[str, Any] = dict(zip([f.name for f in fields if f.init], args, strict=False))

@@ -12,13 +12,14 @@ import numpy as np
 from autojit.capture.arrays import BINARY, COMPARE
 from autojit.capture.calls import TRUSTED, Calls
 from autojit.capture.recorder import describe
-from autojit.capture.values import Arr, Closure, Frame, Items, Known, Method, Opaque, Partial, Sym
+from autojit.capture.values import Arr, Closure, Frame, Items, Known, Method, Opaque, Partial, Sym, is_plain, overridden
 from autojit.capture.views import SliceParts
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
 
 _MISSING = object()
-_HEAP_TYPE = 1 << 9
+#: Attributes of a NumPy scalar that do not depend on its value.
+_OF_THE_TYPE = ("dtype", "ndim", "size", "shape", "itemsize", "nbytes", "strides")
 
 
 class Expressions(Calls):
@@ -111,7 +112,11 @@ class Expressions(Calls):
         if left is right:
             return True
         if isinstance(left, Known) and isinstance(right, Known):
-            return left.value is right.value
+            same = left.value is right.value
+            if left.path or right.path:
+                one, other = (known.path or self.prologue.constant(known.value) for known in (left, right))
+                self.prologue.check(f"({one} is {other}) is {same}", "two objects are one, or are not")
+            return same
         if isinstance(left, Sym) or isinstance(right, Sym):
             one, other = (v.value if isinstance(v, Known | Sym) else v for v in (left, right))
             if one is None or other is None or type(one) is not type(other):
@@ -125,9 +130,11 @@ class Expressions(Calls):
         return False
 
     def _contains(self, item: Any, container: Any) -> bool:
+        if isinstance(container, Items) and not is_plain(container.kind):
+            raise CannotCapture("unsupported-syntax", f"a membership test in {describe(container)}")
         if isinstance(container, Items) and isinstance(container.items, dict):
             return self.static(item) in container.items
-        if isinstance(container, Known) and isinstance(container.value, dict):
+        if isinstance(container, Known) and isinstance(container.value, dict) and container.path is not None:
             return self.static(item) in self.open(container).items
         wanted = self.static(item)
         return self.ask(lambda: wanted in self.static(container))
@@ -255,7 +262,7 @@ class Expressions(Calls):
             return Known(self._plain_key(key))
         if isinstance(value, Known) and isinstance(value.value, list | tuple | dict) and value.path is not None:
             value = self.open(value)
-        if isinstance(value, Items):
+        if isinstance(value, Items) and is_plain(value.kind):
             plain = self._plain_key(key)
             if isinstance(value.items, dict):
                 if plain not in value.items:
@@ -300,17 +307,37 @@ class Expressions(Calls):
             if name in ("real", "imag"):
                 return self.compute("{}." + name, lambda s: getattr(s, name), value)
             got = self.ask(getattr, value.value, name)
-            return Method(value, name) if callable(got) else Known(got)
+            if callable(got):
+                return Method(value, name)
+            return Known(got) if name in _OF_THE_TYPE else self.compute("{}." + name, lambda s: getattr(s, name), value)
         if isinstance(value, Items):
             fields = getattr(value.kind, "_fields", None)
             if fields is not None and name in fields:
                 return value.items[fields.index(name)]  # type: ignore[index]
-            if isinstance(value.items, dict) and value.kind is not dict and name in value.items:
-                return value.items[name]
-            return Method(value, name)
+            if value.kind in (list, tuple, dict):
+                return Method(value, name)
+            return self._record_attribute(value, name)
         if isinstance(value, Known):
             return self._known_attribute(value, name)
         raise CannotCapture("unsupported-syntax", f"the attribute `.{name}` of {describe(value)}")
+
+    def _record_attribute(self, record: Items, name: str) -> Any:
+        """An attribute of a dataclass instance or named tuple made in the region."""
+        in_class = _find(record.kind, name)
+        if isinstance(record.items, dict) and name in record.items and not hasattr(type(in_class), "__set__"):
+            return record.items[name]
+        self._same_in_class(record.kind, name)
+        if isinstance(in_class, property) and isinstance(in_class.fget, types.FunctionType):
+            return self._inline(Known(in_class.fget), [record], {})
+        if isinstance(in_class, types.FunctionType):
+            return Method(record, name)
+        raise CannotCapture("unsupported-syntax", f"the attribute `.{name}` of {describe(record)}")
+
+    def _same_in_class(self, kind: type, name: str) -> None:
+        """The class still has the same attribute when the plan runs."""
+        found, text = getattr(kind, name, None), f"{self.prologue.constant(kind)}.{name}"
+        equal = "==" if isinstance(found, types.MethodType) else "is"  # a bound method is made at each look-up
+        self.prologue.check(f"{text} {equal} {self.prologue.constant(found)}", f"`{kind.__name__}.{name}` is the same")
 
     def _known_attribute(self, known: Known, name: str) -> Any:
         value = known.value
@@ -336,23 +363,24 @@ class Expressions(Calls):
     def _instance_attribute(self, known: Known, name: str) -> Any:
         """An attribute of an outside object: only reads that cannot run foreign code."""
         value, kind = known.value, type(known.value)
-        if "__getattribute__" in _overridden(kind):
+        if "__getattribute__" in overridden(kind):
             raise CannotCapture("effect", f"`{kind.__name__}` has its own attribute access")
-        in_class = _MISSING
-        for base in kind.__mro__:
-            if name in vars(base):
-                in_class = vars(base)[name]
-                break
+        in_class = _find(kind, name)
         if isinstance(in_class, property):
             if isinstance(in_class.fget, types.FunctionType):
+                self._same_in_class(kind, name)
                 return self._inline(Known(in_class.fget), [known], {})
             raise CannotCapture("effect", f"the property `{name}` of `{kind.__name__}`")
         own = getattr(value, "__dict__", {})
         path = f"{known.path}.{name}"
         if name in own and not hasattr(type(in_class), "__set__"):
             return self.wrap(own[name], path, f"{known.path}.{name}")
+        if isinstance(in_class, types.FunctionType | staticmethod | classmethod):
+            self._same_in_class(kind, name)
+            if hasattr(value, "__dict__"):
+                self.prologue.check(f"{name!r} not in {known.path}.__dict__", f"`.{name}` is the class's")
         if isinstance(in_class, types.FunctionType):
-            return Known(types.MethodType(in_class, value), self.prologue.let("o", path))
+            return Known(types.MethodType(in_class, value), self.prologue.let("o", path), owner=known)
         if isinstance(in_class, types.MemberDescriptorType) or (
             in_class is not _MISSING and not hasattr(type(in_class), "__get__")
         ):
@@ -377,9 +405,9 @@ class Expressions(Calls):
         return self.call(function, args, kwargs)
 
 
-def _overridden(kind: type) -> set[str]:
-    """What Python classes (not C types) define for the instances of a type."""
-    return {name for base in kind.__mro__ if base.__flags__ & _HEAP_TYPE for name in vars(base)}
+def _find(kind: type, name: str) -> Any:
+    """What the class, or the first base that has it, holds under a name."""
+    return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), _MISSING)
 
 
 __all__ = ["BINARY", "COMPARE", "Expressions"]

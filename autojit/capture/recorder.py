@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import enum
 import types
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 
 from autojit.capture import layout
 from autojit.capture.prologue import Prologue
+from autojit.capture.source import original_of
 from autojit.capture.values import (
     Arr,
     ArraySpec,
@@ -23,6 +26,7 @@ from autojit.capture.values import (
     Storage,
     Sym,
     Unknown,
+    is_plain,
     make_dummy,
 )
 from autojit.errors import CannotCapture, SourceLine
@@ -98,13 +102,22 @@ class Recorder:
             return Sym(name, value, moving, affine)
         if kind in (str, bytes, range, slice) or isinstance(value, np.dtype):
             text = constant(value) if kind not in (str, bytes) else repr(value)
-            check(f"{path} == {text}", f"`{what}` is {value!r}")
+            check(f"type({path}) is {constant(kind)} and {path} == {text}", f"`{what}` is {value!r}")
             return Known(value)
-        if kind is types.FunctionType:
+        if kind is types.FunctionType and original_of(value) is None:
             # Not the function itself: one made anew at each call of an outer function does the same.
             name = self.prologue.let("o", path)
-            check(f"{name}.__code__ is {constant(value.__code__)}", f"`{what}` is the same function")
+            code = constant(value.__code__)
+            check(f"type({name}) is {constant(kind)} and {name}.__code__ is {code}", f"`{what}` is the same function")
             return Known(value, name)
+        if kind is types.MethodType and type(value.__func__) is types.FunctionType:
+            name = self.prologue.let("o", path)
+            function = constant(value.__func__)
+            check(f"type({name}) is {constant(kind)} and {name}.__func__ is {function}", f"`{what}` is the same method")
+            return Known(value, name)
+        if isinstance(value, enum.Enum):
+            check(f"{path} is {constant(value)}", f"`{what}` is {value}")
+            return Known(value)
         if isinstance(value, _CALLABLES) or type(value).__module__ == "numpy" and callable(value):
             check(f"{path} is {constant(value)}", f"`{what}` is the same object")
             return Known(value)
@@ -114,9 +127,13 @@ class Recorder:
             return Opaque("argument-type", f"`{what}` is a `{kind.__name__}`, not a plain `np.ndarray`")
         if isinstance(value, np.generic):
             return Opaque("argument-type", f"`{what}` is a NumPy scalar of dtype `{value.dtype}`")
-        if kind in (list, tuple):
-            check(f"len({name}) == {len(value)}", f"`{what}` has {len(value)} items")
-        return Known(value, name)
+        if isinstance(value, list | tuple | dict):
+            if not is_plain(kind):
+                return Opaque("argument-type", f"`{what}` is a `{kind.__name__}`, which may have its own rules")
+            if not isinstance(value, dict):
+                check(f"len({name}) == {len(value)}", f"`{what}` has {len(value)} items")
+            return Known(value, name)
+        return Known(value, name, loose=True)
 
     def _wrap_array(self, value: Any, path: str, what: str) -> Any:
         check, constant = self.prologue.check, self.prologue.constant
@@ -165,7 +182,10 @@ class Recorder:
             operands: `Known` and `Sym` values.
         """
         try:
+            operands = tuple(o if isinstance(o, Sym) else Known(self._concrete(o)) for o in operands)
             result = function(*(operand.value for operand in operands))
+        except CannotCapture:
+            raise
         except Exception as error:
             if any(isinstance(operand, Sym) for operand in operands):
                 failing = text.format(*(self._text(operand) for operand in operands))
@@ -209,12 +229,10 @@ class Recorder:
             CannotCapture: It depends on array data.
         """
         if isinstance(value, Known):
-            if value.path is not None and type(value.value) in (list, tuple, dict):
-                return self.static(self.open(value))
-            return value.value
+            return self._concrete(value)
         if isinstance(value, Sym):
             return self.demand(value)
-        if isinstance(value, Items):
+        if isinstance(value, Items) and is_plain(value.kind):
             if isinstance(value.items, dict):
                 return {key: self.static(item) for key, item in value.items.items()}
             parts = [self.static(item) for item in value.items]
@@ -224,6 +242,23 @@ class Recorder:
         if isinstance(value, Arr):
             raise CannotCapture("data-value", "Python needs the contents of an array here")
         raise CannotCapture("unsupported-syntax", f"a {type(value).__name__.lower()} cannot be used here")
+
+    def _concrete(self, known: Known) -> Any:
+        """An object for Python to compute with now: the plan must hold for nothing else."""
+        value, path = known.value, known.path
+        kind = type(value)
+        if path is None:
+            return value
+        if isinstance(value, list | tuple | dict) and kind is not OrderedDict:
+            return self.static(self.open(known))
+        if kind in (types.FunctionType, types.MethodType):
+            self.prologue.check(f"{path} == {self.prologue.constant(value)}", "a function is the same object")
+            return value
+        if kind in (set, frozenset) and all(type(item) in (str, int, bool, float, type(None)) for item in value):
+            copied = kind(value)
+            self.prologue.check(f"{path} == {self.prologue.constant(copied)}", "a set has the same items")
+            return copied
+        raise CannotCapture("argument-type", f"Python needs the value of a `{kind.__name__}` here")
 
     def open(self, known: Known) -> Items:
         """The items of an outside list, tuple or dict."""

@@ -45,6 +45,16 @@ class FunctionSource:
         return source_line(self.file, getattr(node, "lineno", 1), self.name)
 
 
+def original_of(function: object) -> types.FunctionType | None:
+    """The user's function behind a decorated one, or `None`.
+
+    `functools.wraps` copies attributes: a wrapper around a decorated function has the same, and is none.
+    """
+    original = getattr(function, "__autojit_original__", None)
+    wrapped = getattr(function, "__wrapped__", None)
+    return original if type(function) is types.FunctionType and original is wrapped else None
+
+
 def source_line(file: str, line: int, function: str) -> SourceLine:
     """A place in a file, with the text of the line."""
     return SourceLine(file, line, function, linecache.getline(file, line).strip())

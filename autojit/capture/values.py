@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,10 +50,19 @@ Affine = tuple[tuple[tuple[str, int], ...], int]
 
 @dataclass(eq=False, slots=True)
 class Known:
-    """A concrete Python object. `path` is the expression that finds it at run time, when it came from outside."""
+    """A concrete Python object.
+
+    Attributes:
+        value: The object.
+        path: The expression that finds it at run time, when it came from outside.
+        loose: Whether the guard asks for its type only: at run time it may be another object of that type.
+        owner: For a bound method, the object it is bound to.
+    """
 
     value: Any
     path: str | None = None
+    loose: bool = False
+    owner: Known | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -223,6 +233,26 @@ class Frame:
     local_names: frozenset[str] = frozenset()
     parent: Frame | None = None
     trusted: bool = False
+
+
+_HEAP_TYPE = 1 << 9
+_PLAIN_CONTAINERS = (list, tuple, dict, collections.OrderedDict, collections.defaultdict)
+#: What a class must not define when its instances are to be read like the tuple or the record that they are.
+_PROTOCOL = frozenset(
+    f"__{name}__"
+    for name in "len iter next getitem contains bool eq ne lt le gt ge hash getattr getattribute setattr get call "
+    "reversed index add radd iadd mul rmul imul sub rsub truediv rtruediv matmul rmatmul pow neg abs float int".split()
+)
+
+
+def overridden(kind: type) -> set[str]:
+    """What Python classes (not C types) define for the instances of a type."""
+    return {name for base in kind.__mro__ if base.__flags__ & _HEAP_TYPE for name in vars(base)}
+
+
+def is_plain(kind: type) -> bool:
+    """Whether a container type is one of Python's own, or a named tuple without rules of its own."""
+    return kind in _PLAIN_CONTAINERS or (hasattr(kind, "_fields") and not overridden(kind) & _PROTOCOL)
 
 
 _ONE = np.zeros(2, np.complex128)  # memory for dummies; never read, never written
