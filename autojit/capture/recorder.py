@@ -16,16 +16,15 @@ from autojit.capture.source import original_of
 from autojit.capture.values import (
     Arr,
     ArraySpec,
-    Closure,
     Items,
     Known,
     Masked,
-    Method,
     Opaque,
     Partial,
     Storage,
     Sym,
     Unknown,
+    describe,
     is_plain,
     make_dummy,
 )
@@ -487,14 +486,4 @@ def _inverse(step: Any, base: Spec) -> tuple[Op, tuple[Operand, ...], dict[str, 
     raise CannotCapture("read-only", f"a view made by `{name}` is read-only")
 
 
-def describe(value: Any) -> str:
-    """An abstract value in the user's words."""
-    if isinstance(value, Known):
-        return f"a `{type(value.value).__name__}`"
-    if isinstance(value, Items):
-        return f"a `{value.kind.__name__}`"
-    if isinstance(value, Closure):
-        return "a function"
-    if isinstance(value, Method | Partial):
-        return f"the method `{value.name}`"
-    return f"a {type(value).__name__.lower()}"
+__all__ = ["Recorder", "describe"]

@@ -235,6 +235,19 @@ class Frame:
     trusted: bool = False
 
 
+def describe(value: Any) -> str:
+    """An abstract value in the user's words."""
+    if isinstance(value, Known):
+        return f"a `{type(value.value).__name__}`"
+    if isinstance(value, Items):
+        return f"a `{value.kind.__name__}`"
+    if isinstance(value, Closure):
+        return "a function"
+    if isinstance(value, Method | Partial):
+        return f"the method `{value.name}`"
+    return f"a {type(value).__name__.lower()}"
+
+
 _HEAP_TYPE = 1 << 9
 _PLAIN_CONTAINERS = (list, tuple, dict, collections.OrderedDict, collections.defaultdict)
 #: What a class must not define when its instances are to be read like the tuple or the record that they are.
