@@ -53,6 +53,9 @@ def _setitem_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec,
     plan = plan_index(params["index"], base, operands)
     check_assignable(value, base.dtype)
     if plan.mask is not None:
+        if len(params["index"].entries) == 1 and plan.mask[1] == base.ndim and value.ndim > 1:
+            text = "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input"
+            raise TypeError(f"{text}, input has {value.ndim} dimensions")
         count_axis = len(plan.rest) - plan.at
         shape = value.shape[max(0, value.ndim - len(plan.rest) - 1) :]
         if len(shape) > count_axis and shape[-count_axis - 1] != 1:
