@@ -28,8 +28,8 @@ def sentence(machine: dict[str, object]) -> str:
     assert isinstance(versions, dict)
     named = ", ".join(f"{name} {version}" for name, version in versions.items())
     return (
-        f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, load before {machine['load']}, "
-        f"{machine['system']}, Python {machine['python']}, {named}"
+        f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, "
+        f"load before {machine['load']}, {machine['system']}, Python {machine['python']}, {named}"
     )
 
 
