@@ -9,7 +9,11 @@ from autojit.ops import (
     grids,
     host,
     indexing,
+    inserting,
     linalg,
+    loops,
+    python_scalars,
+    quantiles,
     reductions,
     shaping,
     sorting,
@@ -19,8 +23,10 @@ from autojit.ops.table import TABLE
 CHAPTERS = (
     elementwise,
     reductions,
+    quantiles,
     shaping,
     copying,
+    inserting,
     sorting,
     indexing,
     creation,
@@ -28,6 +34,8 @@ CHAPTERS = (
     contraction,
     linalg,
     fourier,
+    python_scalars,
+    loops,
     host,
 )
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from autojit.errors import CannotCapture, Trapped
-from autojit.ir.op import Infer, Op
-from autojit.ir.spec import Spec, result_spec
-from autojit.ops.families import small_dummy
+from autojit.ir.op import Op
+from autojit.ir.spec import Spec
 from autojit.ops.inference import compiled, public_name, specs_of
+from autojit.ops.quantiles import quantile_infer, quantile_samples
 
 #: Packages whose functions are pure: arrays in, arrays out.
 PURE_PACKAGES = (
@@ -117,38 +117,6 @@ def _row(function: Any, operands: tuple[str, ...], params: tuple[str, ...] = (),
     return Op(name=public_name(function), family="host", operands=operands, params=params, **more)
 
 
-def kept_lengths(shape: tuple[int, ...], axis: Any, keepdims: bool) -> tuple[int, ...]:
-    """The shape of a reduction's result."""
-    axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    gone = {place % max(len(shape), 1) for place in axes}
-    return tuple(1 if place in gone else n for place, n in enumerate(shape) if keepdims or place not in gone)
-
-
-def _quantile_infer(function: Any) -> Infer:
-    def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
-        a, *rest = specs
-        (found,) = specs_of(function(small_dummy(a), *(0.5 for _ in rest), **params))
-        if 0 in a.shape:
-            raise CannotCapture("keyword", f"`{public_name(function)}` of an empty array")
-        points = rest[0].shape if rest else ()
-        shape = (*points, *kept_lengths(a.shape, params.get("axis"), params.get("keepdims", False)))
-        return compiled([result_spec(shape, found.dtype)])
-
-    return infer
-
-
-def _quantile_samples(*points: Any) -> Callable[[Any], list[Any]]:
-    def samples(rng: Any) -> list[Any]:
-        x = rng.standard_normal((4, 6))
-        return [
-            ((y, *point), params)
-            for point in ([(p,) for p in points] or [()])
-            for y, params in ((x, {}), (x, {"axis": 0}), (x, {"axis": 1, "keepdims": True}), (np.arange(5), {}))
-        ]
-
-    return samples
-
-
 def _histogram_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
     bins = params.get("bins", 10)
     if isinstance(bins, str):
@@ -162,16 +130,10 @@ _QUANTILE = ("axis", "method", "keepdims")
 _SETS = ("assume_unique",)
 
 ROWS: tuple[Op, ...] = (
-    _row(np.median, ("a",), ("axis", "keepdims"), infer=_quantile_infer(np.median), samples=_quantile_samples()),
-    _row(np.nanmedian, ("a",), ("axis", "keepdims"), infer=_quantile_infer(np.nanmedian), samples=_quantile_samples()),
+    _row(np.nanmedian, ("a",), ("axis", "keepdims"), infer=quantile_infer(np.nanmedian), samples=quantile_samples()),
     *(
-        _row(function, ("a", "q"), _QUANTILE, infer=_quantile_infer(function), samples=_quantile_samples(*points))
-        for function, points in (
-            (np.percentile, (50, 12.5, np.array([10, 90]))),
-            (np.quantile, (0.5, np.array([0.1, 0.9]))),
-            (np.nanpercentile, (50,)),
-            (np.nanquantile, (0.5,)),
-        )
+        _row(function, ("a", "q"), _QUANTILE, infer=quantile_infer(function), samples=quantile_samples(point))
+        for function, point in ((np.nanpercentile, 50), (np.nanquantile, 0.5))
     ),
     _row(
         np.histogram,

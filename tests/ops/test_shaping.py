@@ -5,16 +5,16 @@ import pytest
 from op_checks import Trap, check_all, check_samples, lowered, raised
 
 from autojit.ir.spec import spec_of
-from autojit.ops import copying, shaping
+from autojit.ops import copying, inserting, shaping
 
-ROW = {row.name: row for row in (*shaping.ROWS, *copying.ROWS)}
+ROW = {row.name: row for row in (*shaping.ROWS, *copying.ROWS, *inserting.ROWS)}
 
 
 def test_samples(rng):
     check_samples(*shaping.ROWS, rng=rng)
 
 
-@pytest.mark.parametrize("row", copying.ROWS, ids=str)
+@pytest.mark.parametrize("row", (*copying.ROWS, *inserting.ROWS), ids=str)
 def test_samples_of_copies(row, rng):
     check_samples(row, rng=rng)
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from op_checks import Trap, check, check_samples, lowered, raised
+from op_checks import Trap, check, check_all, check_samples, lowered, raised
 
 from autojit.ir.spec import spec_of
-from autojit.ops import sorting
+from autojit.ops import quantiles, sorting
 
 ROW = {row.name.removeprefix("np."): row for row in sorting.ROWS}
 
@@ -46,3 +46,16 @@ def test_static_errors_are_numpys():
         wanted = raised(ROW[name].call, *operands, **params)
         assert wanted is not None
         assert raised(ROW[name].infer, [spec_of(operand) for operand in operands], params) is wanted, name
+
+
+@pytest.mark.parametrize("row", quantiles.ROWS, ids=str)
+def test_quantiles(row, rng):
+    cases = [(row, args, params) for args, params in row.samples(rng)]
+    check_all([case for case in cases if case[1][0].dtype != np.float32], rtol=1e-15)
+    check_all([case for case in cases if case[1][0].dtype == np.float32], rtol=3e-7)
+
+
+def test_quantiles_outside_trap():
+    for q in (-1, 101.0, np.nan):
+        with pytest.raises(Trap):
+            lowered(quantiles.ROWS[1], np.ones(3), q)

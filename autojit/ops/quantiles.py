@@ -1,0 +1,139 @@
+"""The median and quantiles, by sorting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autojit.errors import CannotCapture
+from autojit.ir.op import Infer, Lower, Op
+from autojit.ir.spec import Spec, result_spec
+from autojit.ops import exact
+from autojit.ops.families import small_dummy
+from autojit.ops.inference import compiled, public_name, specs_of
+
+Trap = Callable[[Any], None]
+
+
+def reduced_shape(shape: tuple[int, ...], axis: Any, keepdims: bool) -> tuple[int, ...]:
+    """The shape of a reduction's result."""
+    gone = set(_axes(axis, len(shape)))
+    return tuple(1 if place in gone else n for place, n in enumerate(shape) if keepdims or place not in gone)
+
+
+def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    axes = range(ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    return tuple(place % max(ndim, 1) for place in axes)
+
+
+def quantile_infer(function: Any) -> Infer:
+    """Specs of `function(a, *points, axis, keepdims)`, where `points` is empty or one array of quantiles."""
+
+    def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+        a, *rest = specs
+        (found,) = specs_of(function(small_dummy(a), *map(_point, rest), **params))
+        if 0 in a.shape or not a.shape or any(point.ndim > 1 for point in rest):
+            raise CannotCapture("keyword", f"`{public_name(function)}` of an array of this shape")
+        if params.get("method", "linear") != "linear":
+            raise CannotCapture("keyword", f"`method={params['method']!r}` of `{public_name(function)}`")
+        points = rest[0].shape if rest else ()
+        shape = (*points, *reduced_shape(a.shape, params.get("axis"), params.get("keepdims", False)))
+        return compiled([result_spec(shape, found.dtype)])
+
+    return infer
+
+
+def _point(spec: Spec) -> Any:
+    return 0.5 if spec.kind == "python" else np.full((1,) * spec.ndim, 0.5, spec.dtype)[()]
+
+
+def _sorted(x: Any, axis: Any) -> tuple[Any, Any]:
+    """`x` sorted along its first axis, which holds all elements of the axes; and where its largest is NaN."""
+    axes = _axes(axis, x.ndim)
+    x = jnp.moveaxis(x, axes, range(len(axes)))
+    x = lax.sort(x.reshape(-1, *x.shape[len(axes) :]), dimension=0, is_stable=False)
+    return x, x[-1] != x[-1]
+
+
+def _median(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
+    (x,) = xs
+    spec = node.outputs[0].spec
+    wide = jnp.float32 if spec.dtype == np.float16 else spec.dtype
+    ordered, missing = _sorted(x, node.keywords.get("axis"))
+    half = ordered.shape[0] // 2
+    middle = ordered[half].astype(wide)
+    if ordered.shape[0] % 2 == 0:
+        middle = (ordered[half - 1].astype(wide) + middle) * 0.5
+    found = jnp.where(missing, ordered[-1].astype(wide), middle)
+    return (exact.cast(found, spec.dtype).reshape(spec.shape),)
+
+
+def _quantile_lower(scale: int) -> Lower:
+    def lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
+        x, q = xs
+        spec = node.outputs[0].spec
+        q = q.astype(jnp.float64) if not exact.is_inexact(q) else q
+        if scale != 1:
+            q = exact.divide(q, jnp.asarray(scale, q.dtype))
+        trap(jnp.any(~((q >= 0) & (q <= 1))))
+        ordered, missing = _sorted(x, node.keywords.get("axis"))
+        place = q * (ordered.shape[0] - 1)
+        before = jnp.clip(jnp.floor(place), 0, ordered.shape[0] - 1)
+        low = before.astype(jnp.int64)
+        high = jnp.minimum(low + 1, ordered.shape[0] - 1)
+        rest = (place - before).astype(spec.dtype).reshape(q.shape + (1,) * (ordered.ndim - 1))
+        left, right = (ordered.at[index].get(mode="promise_in_bounds") for index in (low, high))
+        width = (right - left).astype(spec.dtype)
+        up, down = left.astype(spec.dtype) + width * rest, right.astype(spec.dtype) - width * (1 - rest)
+        found = jnp.where(rest >= 0.5, down, up)
+        found = jnp.where(missing, ordered[-1].astype(spec.dtype), found)
+        return (found.reshape(spec.shape),)
+
+    return lower
+
+
+def quantile_samples(*points: Any) -> Callable[[Any], list[Any]]:
+    """Samples with and without an axis, for each choice of quantiles."""
+
+    def samples(rng: Any) -> list[Any]:
+        x = rng.standard_normal((4, 6))
+        return [
+            ((y, *point), params)
+            for point in ([(p,) for p in points] or [()])
+            for y, params in (
+                (x, {}),
+                (x, {"axis": 0}),
+                (x, {"axis": 1, "keepdims": True}),
+                (np.arange(5), {}),
+                (np.array([1.0, np.nan, 2]), {}),
+                (x.astype(np.float32), {"axis": (0, 1)}),
+            )
+        ]
+
+    return samples
+
+
+def _row(function: Any, lower: Lower, points: tuple[Any, ...], **more: Any) -> Op:
+    return Op(
+        name=public_name(function),
+        call=function,
+        family="reduction",
+        operands=("a", "q") if points else ("a",),
+        params=("axis", "method", "keepdims") if points else ("axis", "keepdims"),
+        infer=quantile_infer(function),
+        lower=lower,
+        numpy=(function,),
+        samples=quantile_samples(*points),
+        **more,
+    )
+
+
+ROWS = (
+    _row(np.median, _median, ()),
+    _row(np.percentile, _quantile_lower(100), (50, 12.5, np.array([10, 90])), traps=True),
+    _row(np.quantile, _quantile_lower(1), (0.5, np.float64(0.3), np.array([0.1, 0.9])), traps=True),
+)
