@@ -9,14 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.functions import Functions
+from autojit.capture.iteration import Iteration
 from autojit.capture.recorder import describe
-from autojit.capture.values import Arr, Items, Known, Method, Opaque, Sym, is_plain, overridden
+from autojit.capture.values import Arr, Items, Known, Method, Opaque, Stream, Sym, is_plain, overridden
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
-
-#: Iterating over more items than this is a long loop.
-MAX_TRIPS = 128
 
 _CONVERSIONS = {float: "item_float", int: "item_int", bool: "item_bool", complex: "item_complex"}
 #: Builtins that only compute: with scalars they run in the prologue.
@@ -24,8 +21,8 @@ _SCALAR_FUNCTIONS = (abs, round, min, max, divmod, pow, int, float, complex, boo
 _STATIC_BUILTINS = (str, repr, format, sorted, ord, chr, bin, hex, oct, slice, frozenset, set, bytes)
 
 
-class Builtins(Functions):
-    """Calls of builtins, and iteration."""
+class Builtins(Iteration):
+    """Calls of builtins; truth and type."""
 
     def call_builtin(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Call a builtin or a `math` function; `NotImplemented` when there is no rule for it."""
@@ -43,6 +40,8 @@ class Builtins(Functions):
             return self._scalar_call(function, args, kwargs)
         if any(function is known for known in _STATIC_BUILTINS):
             static = {name: self.static(value) for name, value in kwargs.items()}
+            if function in (sorted, frozenset, set):
+                args = [Items(list, self.iterate(value)) if isinstance(value, Stream) else value for value in args]
             return Known(self.ask(function, *(self.static(value) for value in args), **static))
         return NotImplemented
 
@@ -93,6 +92,8 @@ class Builtins(Functions):
             return Known(value.shape[0])
         if isinstance(value, Items) and is_plain(value.kind):
             return Known(len(value.items))
+        if isinstance(value, Stream) and value.again is not None:
+            return Known(len(self.iterate(value)))
         if isinstance(value, Known):
             if isinstance(value.value, list | tuple | dict) and value.path is not None:
                 return Known(len(self.open(value).items))
@@ -105,20 +106,6 @@ class Builtins(Functions):
             value = self.static(bound)
             values.append(value)
         return Known(self.ask(range, *values))
-
-    def _builtin_zip(self, *sequences: Any, strict: Any = Known(False)) -> Any:
-        columns = [self.iterate(sequence) for sequence in sequences]
-        if len({len(column) for column in columns}) > 1 and self.static(strict):
-            raise CannotCapture("raises", "ValueError: zip() arguments of different lengths")
-        return Items(list, [Items(tuple, list(row)) for row in zip(*columns, strict=False)])
-
-    def _builtin_enumerate(self, sequence: Any, start: Any = Known(0)) -> Any:
-        first = self.static(start)
-        items = self.iterate(sequence)
-        return Items(list, [Items(tuple, [Known(first + n), item]) for n, item in enumerate(items)])
-
-    def _builtin_reversed(self, sequence: Any) -> Any:
-        return Items(list, self.iterate(sequence)[::-1])
 
     def _builtin_tuple(self, sequence: Any = Known(())) -> Any:
         return Items(tuple, list(self.iterate(sequence)))
@@ -133,7 +120,7 @@ class Builtins(Functions):
 
     def _builtin_sum(self, sequence: Any, start: Any = Known(0)) -> Any:
         total = start
-        for item in self.iterate(sequence):
+        for item in self.each(sequence):
             total = self.operate("Add", total, item)
         return total
 
@@ -157,7 +144,7 @@ class Builtins(Functions):
         return Known(self.type_of(value))
 
     def _builtin_callable(self, value: Any) -> Any:
-        return Known(not isinstance(value, Arr | Sym | Items) and callable(getattr(value, "value", len)))
+        return Known(not isinstance(value, Arr | Sym | Items | Stream) and callable(getattr(value, "value", len)))
 
     def _builtin_hasattr(self, value: Any, name: Any) -> Any:
         text = self.static(name)
@@ -176,19 +163,12 @@ class Builtins(Functions):
         return self.attribute(value, self.static(name))
 
     def _builtin_any(self, sequence: Any) -> Any:
-        return Known(any(self.truth(item) for item in self.iterate(sequence)))
+        return Known(any(self.truth(item) for item in self.each(sequence)))
 
     def _builtin_all(self, sequence: Any) -> Any:
-        return Known(all(self.truth(item) for item in self.iterate(sequence)))
-
-    def _builtin_map(self, function: Any, *sequences: Any) -> Any:
-        columns = [self.iterate(sequence) for sequence in sequences]
-        return Items(list, [self.call(function, list(row), {}) for row in zip(*columns, strict=False)])
+        return Known(all(self.truth(item) for item in self.each(sequence)))
 
     # ---- what other rooms of the interpreter provide
-
-    def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        raise NotImplementedError
 
     def attribute(self, value: Any, name: str) -> Any:
         raise NotImplementedError
@@ -196,7 +176,7 @@ class Builtins(Functions):
     def operate(self, name: str, left: Any, right: Any) -> Any:
         raise NotImplementedError
 
-    # ---- truth, type, iteration
+    # ---- truth and type
 
     def truth(self, value: Any) -> bool:
         """`bool(value)`, demanded."""
@@ -216,6 +196,8 @@ class Builtins(Functions):
             return result
         if isinstance(value, Items) and is_plain(value.kind):
             return bool(value.items)
+        if isinstance(value, Stream) and value.again is not None:
+            return bool(self.iterate(value))
         if isinstance(value, Items) and not overridden(value.kind).isdisjoint(("__bool__", "__len__")):
             raise CannotCapture("effect", f"the truth of {describe(value)}, which has its own rule")
         if isinstance(value, Opaque):
@@ -230,7 +212,7 @@ class Builtins(Functions):
         """`type(value)`."""
         if isinstance(value, Known | Sym):
             return type(value.value)
-        if isinstance(value, Items):
+        if isinstance(value, Items | Stream):
             return value.kind
         if isinstance(value, Arr):
             if value.kind == "array":
@@ -242,31 +224,3 @@ class Builtins(Functions):
             raise CannotCapture(value.id, value.detail)
         return type(len) if isinstance(value, Method) else type(lambda: None)
 
-    def iterate(self, value: Any) -> list[Any]:
-        """The items that a loop over `value` would see.
-
-        Raises:
-            CannotCapture: It cannot be iterated over, or there are too many items.
-        """
-        if isinstance(value, Opaque):
-            raise CannotCapture(value.id, value.detail)
-        if isinstance(value, Arr):
-            if value.dummy.ndim == 0:
-                raise CannotCapture("raises", "TypeError: iteration over a 0-d array")
-            self._check_trips(value.shape[0])
-            return [self.getitem(value, Known(position)) for position in range(value.shape[0])]
-        if isinstance(value, Items) and is_plain(value.kind):
-            self._check_trips(len(value.items))
-            return [Known(key) for key in value.items] if isinstance(value.items, dict) else list(value.items)
-        if isinstance(value, Known):
-            inner = value.value
-            if isinstance(inner, range | str):
-                self._check_trips(len(inner))
-                return [Known(item) for item in inner]
-            if isinstance(inner, list | tuple | dict):
-                return self.iterate(self.open(value))
-        raise CannotCapture("unsupported-syntax", f"a loop over {describe(value)}")
-
-    def _check_trips(self, count: int) -> None:
-        if count > MAX_TRIPS:
-            raise CannotCapture("long-loop", f"a loop of {count} iterations")

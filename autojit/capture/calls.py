@@ -144,12 +144,8 @@ class Calls(Builtins):
             if name == "copy":
                 return Items(list, list(items))
         if isinstance(items, dict):
-            if name == "items":
-                return Items(list, [Items(tuple, [Known(key), value]) for key, value in items.items()])
-            if name == "values":
-                return Items(list, list(items.values()))
-            if name == "keys":
-                return Items(list, [Known(key) for key in items])
+            if name in ("items", "values", "keys") and not args:
+                return self.dict_view(getattr(dict, name), owner)
             if name == "get":
                 return items.get(self.static(args[0]), args[1] if len(args) > 1 else Known(None))
         raise CannotCapture("unsupported-syntax", f"the method `.{name}` of a {owner.kind.__name__}")

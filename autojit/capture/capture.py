@@ -193,9 +193,9 @@ class _Survey(Statements):
             elif isinstance(items, Arr):
                 first = self.getitem(items, Known(0))
             else:
-                first = self.iterate(items)[0]
+                first = next(self.each(items))
             self.bind(statement.target, first)
-        except (CannotCapture, IndexError):
+        except (CannotCapture, IndexError, StopIteration):
             self._forget(names([statement.target]).binds)
 
     def _try_block(self, statements: list[ast.stmt]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import types
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from autojit.capture.arrays import BINARY, COMPARE
 from autojit.capture.calls import TRUSTED, Calls
 from autojit.capture.recorder import describe
-from autojit.capture.values import Arr, Closure, Frame, Items, Known, Method, Opaque, Partial, Sym, is_plain, overridden
+from autojit.capture.values import Arr, Closure, Frame, Items, Known, Method, Opaque, Partial, Stream, Sym, is_plain, overridden
 from autojit.capture.views import SliceParts
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
@@ -137,6 +138,8 @@ class Expressions(Calls):
         if isinstance(container, Known) and isinstance(container.value, dict) and container.path is not None:
             return self.static(item) in self.open(container).items
         wanted = self.static(item)
+        if isinstance(container, Stream):
+            return any(wanted == self.static(each) for each in self.each(container))
         return self.ask(lambda: wanted in self.static(container))
 
     def _eval_BoolOp(self, node: ast.BoolOp) -> Any:
@@ -198,32 +201,46 @@ class Expressions(Calls):
             text += self.ask(lambda v=convert(value), f=form: format(v, f))
         return Known(text)
 
-    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Any:
-        out: list[Any] = []
+    def _comprehension(self, node: Any, element: Callable[[], Any]) -> tuple[Iterator[Any], int | None]:
+        """The elements of a comprehension, each made when it is asked for, and how many there may be."""
         outer = self.frame
         names = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
         frame = Frame(outer.name, outer.file, {}, outer.namespace, outer.namespace_path, {}, frozenset(names), outer, outer.trusted)
 
-        def loop(position: int) -> None:
-            if position == len(node.generators):
-                out.append(self.evaluate(node.elt))
-                return
+        def inside(work: Callable[..., Any], *args: Any) -> Any:
+            before, self.frame = self.frame, frame
+            try:
+                return work(*args)
+            finally:
+                self.frame = before
+
+        def loop(position: int, items: Iterator[Any]) -> Iterator[Any]:
             generator = node.generators[position]
             if generator.is_async:
                 raise CannotCapture("unsupported-syntax", "an asynchronous comprehension")
-            for item in self.iterate(self.evaluate(generator.iter)):
-                self.bind(generator.target, item)
-                if all(self.truth(self.evaluate(test)) for test in generator.ifs):
-                    loop(position + 1)
+            for item in items:
+                inside(self.bind, generator.target, item)
+                if not all(self.truth(inside(self.evaluate, test)) for test in generator.ifs):
+                    continue
+                if position + 1 == len(node.generators):
+                    yield inside(element)
+                else:
+                    yield from loop(position + 1, self.each(inside(self.evaluate, node.generators[position + 1].iter)))
 
-        self.frame = frame
-        try:
-            loop(0)
-        finally:
-            self.frame = outer
-        return Items(list, out)
+        # The first iterable belongs to the enclosing scope, and is evaluated at once.
+        first = self.evaluate(node.generators[0].iter)
+        return loop(0, self.each(first)), self.count(first)
 
-    _eval_ListComp = _eval_GeneratorExp = _comprehension
+    def _eval_ListComp(self, node: ast.ListComp) -> Any:
+        return Items(list, list(self._comprehension(node, lambda: self.evaluate(node.elt))[0]))
+
+    def _eval_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
+        items, count = self._comprehension(node, lambda: self.evaluate(node.elt))
+        return Stream(types.GeneratorType, items, count)
+
+    def _eval_DictComp(self, node: ast.DictComp) -> Any:
+        pairs = self._comprehension(node, lambda: (self.static(self.evaluate(node.key)), self.evaluate(node.value)))[0]
+        return Items(dict, dict(pairs))
 
     def bind(self, target: ast.expr, value: Any) -> None:
         raise NotImplementedError
@@ -288,9 +305,9 @@ class Expressions(Calls):
         parts = plain if isinstance(plain, tuple) else (plain,)
         small = self.ask(lambda: grid[plain])
         if not isinstance(small, np.ndarray):
-            return Items(type(small), [self.constant(part) for part in small])
+            return Items(type(small), [self.fresh_constant(part) for part in small])
         if "np.mgrid" not in TABLE.rows or small.size <= 64:
-            return self.constant(small)
+            return self.fresh_constant(small)
         from_slices = tuple((part.start, part.stop, part.step) for part in parts)
         return self.apply(TABLE["np.mgrid"], [], {"slices": from_slices})
 

@@ -75,11 +75,14 @@ class Statements(Expressions):
         return self.block(node.body if self.truth(self.evaluate(node.test)) else node.orelse)
 
     def _run_For(self, node: ast.For) -> Signal:
-        items = self.iterate(self.evaluate(node.iter))
-        if len(items) > _SHORT_LOOP:
-            raise CannotCapture("long-loop", f"a loop of {len(items)} iterations")
+        iterable = self.evaluate(node.iter)
+        count = self.count(iterable) or 0
+        if count > _SHORT_LOOP:
+            raise CannotCapture("long-loop", f"a loop of {count} iterations")
         before = self.work
-        for trips, item in enumerate(items, 1):
+        for trips, item in enumerate(self.each(iterable), 1):
+            if trips > max(count, _SHORT_LOOP):
+                raise CannotCapture("long-loop", f"a loop of more than {_SHORT_LOOP} iterations")
             self.here(node)
             self.bind(node.target, item)
             signal = self.block(node.body)
@@ -87,7 +90,7 @@ class Statements(Expressions):
                 return None
             if signal is not None and signal[0] == RETURN:
                 return signal
-            self._check_unrolled(before, trips, len(items))
+            self._check_unrolled(before, trips, max(count, trips))
         return self.block(node.orelse)
 
     def _run_While(self, node: ast.While) -> Signal:

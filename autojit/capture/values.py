@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import collections
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -180,6 +181,23 @@ class Items:
 
 
 @dataclass(eq=False, slots=True)
+class Stream:
+    """An iterator made inside the region. It is used up by being asked, and never leaves the region.
+
+    Attributes:
+        kind: Its type.
+        items: The items that are left; each is made when it is asked for.
+        length: How many there were, as far as that is known.
+        again: For a view of a dict: makes a new iterator for each loop.
+    """
+
+    kind: type
+    items: Iterator[Any]
+    length: int | None = None
+    again: Callable[[], Iterator[Any]] | None = None
+
+
+@dataclass(eq=False, slots=True)
 class Closure:
     """A function or lambda defined inside the region."""
 
@@ -239,7 +257,7 @@ def describe(value: Any) -> str:
     """An abstract value in the user's words."""
     if isinstance(value, Known):
         return f"a `{type(value.value).__name__}`"
-    if isinstance(value, Items):
+    if isinstance(value, Items | Stream):
         return f"a `{value.kind.__name__}`"
     if isinstance(value, Closure):
         return "a function"

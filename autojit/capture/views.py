@@ -247,8 +247,7 @@ class Views(Recorder):
             raise CannotCapture("argument-type", f"{describe(value)} as an array")
         shape, flat = self._flatten(value)
         if not any(isinstance(item, Arr | Sym) for item in flat):
-            array = self.ask(np.array, self.static(value))
-            return self.constant(array)
+            return self.fresh_constant(self.ask(np.array, self.static(value)))
         if any(isinstance(item, Arr) and item.dummy.ndim for item in flat):
             arrays = [self.as_array(item) for item in value.items]
             return self.apply(TABLE["np.stack"], arrays, {"axis": 0})
@@ -259,6 +258,11 @@ class Views(Recorder):
         else:
             dtype = self.ask(lambda: np.array([np.asarray(_sample(spec)) for spec in specs]).dtype)
         return self.apply(TABLE["pack"], flat, {"shape": shape, "dtype": dtype})
+
+    def fresh_constant(self, array: np.ndarray) -> Arr:
+        """An array with known contents, made anew by each run: the user may write to it."""
+        made = self.constant(array)
+        return self.fresh(self.read(made))
 
     def _flatten(self, value: Any) -> tuple[tuple[int, ...], list[Any]]:
         if isinstance(value, Known) and isinstance(value.value, list | tuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import linecache
 from collections.abc import Callable
@@ -35,6 +36,7 @@ class _Sentinel:
 NATIVE = _Sentinel("NATIVE")
 UNSET = _Sentinel("UNSET")
 
+_CHANGEABLE = (list, dict, set, bytearray, np.ndarray)
 _numbers = itertools.count()
 
 
@@ -106,7 +108,7 @@ class _Writer:
         self.names.update(
             ndarray=np.ndarray, apart=apart, raises=raises, NATIVE=NATIVE, UNSET=UNSET, own=own, copyto=np.copyto, array=np.array,
             is_default=is_default, window_slice=window_slice, Trapped=Trapped, relayout=relayout,
-            broadcast_to=np.broadcast_to,
+            broadcast_to=np.broadcast_to, deepcopy=copy.deepcopy,
         )  # fmt: skip
         self.lines = [
             "    if not is_default(): return NATIVE",
@@ -188,7 +190,9 @@ class _Writer:
         if isinstance(recipe, FromPrologue):
             return recipe.name
         if isinstance(recipe, Constant):
-            return self.constant(recipe.value)
+            # What the user may change is made anew.
+            name = self.constant(recipe.value)
+            return f"deepcopy({name})" if isinstance(recipe.value, _CHANGEABLE) else name
         if isinstance(recipe, Unset):
             return "UNSET"
         name = f"x{len(self._made)}_{id(recipe) % 9973}"
@@ -239,7 +243,8 @@ class _Writer:
     def _container(self, recipe: Container, graph: Graph) -> str:
         parts = [self.recipe(part, graph) for part in recipe.parts]
         if recipe.keys is not None:
-            pairs = ", ".join(f"{key!r}: {part}" for key, part in zip(recipe.keys, parts, strict=True))
+            keys = [repr(key) if type(key) in (str, int, bool) else self.constant(key) for key in recipe.keys]
+            pairs = ", ".join(f"{key}: {part}" for key, part in zip(keys, parts, strict=True))
             kind = self.constant(recipe.kind)
             return f"{{{pairs}}}" if recipe.kind is dict else f"{kind}(**{{{pairs}}})"
         if recipe.kind is list:

@@ -1,0 +1,138 @@
+"""Iteration: loops, comprehensions and Python's iterators see their items one after the other, as Python makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autojit.capture.functions import Functions
+from autojit.capture.values import Arr, Items, Known, Opaque, Stream, describe, is_plain
+from autojit.errors import CannotCapture
+
+#: Iterating over more items than this is a long loop.
+MAX_TRIPS = 128
+
+
+class Iteration(Functions):
+    """What can be iterated over, and the builtins that make iterators."""
+
+    def each(self, value: Any) -> Iterator[Any]:
+        """The items that a loop over `value` sees. Each is made when it is asked for: the loop may change what is left.
+
+        Raises:
+            CannotCapture: It cannot be iterated over, or there are too many items.
+        """
+        if isinstance(value, Opaque):
+            raise CannotCapture(value.id, value.detail)
+        if isinstance(value, Stream):
+            return value.again() if value.again is not None else value.items
+        if isinstance(value, Arr):
+            if value.dummy.ndim == 0:
+                raise CannotCapture("raises", "TypeError: iteration over a 0-d array")
+            self._check_trips(value.shape[0])
+            return (self.getitem(value, Known(position)) for position in range(value.shape[0]))
+        if isinstance(value, Items) and is_plain(value.kind):
+            self._check_trips(len(value.items))
+            return self._keys(value.items) if isinstance(value.items, dict) else iter(value.items)
+        if isinstance(value, Known):
+            inner = value.value
+            if isinstance(inner, range | str):
+                self._check_trips(len(inner))
+                return (Known(item) for item in inner)
+            if isinstance(inner, list | tuple | dict):
+                return self.each(self.open(value))
+        raise CannotCapture("unsupported-syntax", f"a loop over {describe(value)}")
+
+    def iterate(self, value: Any) -> list[Any]:
+        """All items at once."""
+        return list(self.each(value))
+
+    def count(self, value: Any) -> int | None:
+        """How many items a loop over `value` will see, as far as that is known."""
+        if isinstance(value, Stream):
+            return value.length
+        if isinstance(value, Arr):
+            return value.shape[0] if value.dummy.ndim else None
+        if isinstance(value, Items):
+            return len(value.items)
+        inner = getattr(value, "value", None)
+        return len(inner) if isinstance(inner, range | str | list | tuple | dict) else None
+
+    def _keys(self, items: dict[Any, Any]) -> Iterator[Any]:
+        try:
+            for key in items:
+                yield Known(key)
+        except RuntimeError as error:
+            raise CannotCapture("raises", f"RuntimeError: {error}") from None
+
+    def _check_trips(self, count: int) -> None:
+        if count > MAX_TRIPS:
+            raise CannotCapture("long-loop", f"a loop of {count} iterations")
+
+    # ---- builtins
+
+    def _builtin_zip(self, *sequences: Any, strict: Any = Known(False)) -> Any:
+        counts = [count for count in map(self.count, sequences) if count is not None]
+        rows = zip(*map(self.each, sequences), strict=bool(self.static(strict)))
+
+        def items() -> Iterator[Any]:
+            try:
+                for row in rows:
+                    yield Items(tuple, list(row))
+            except ValueError as error:
+                raise CannotCapture("raises", f"ValueError: {error}") from None
+
+        return Stream(zip, items(), min(counts, default=None))
+
+    def _builtin_enumerate(self, sequence: Any, start: Any = Known(0)) -> Any:
+        numbered = enumerate(self.each(sequence), self.static(start))
+        pairs = (Items(tuple, [Known(number), item]) for number, item in numbered)
+        return Stream(enumerate, pairs, self.count(sequence))
+
+    def _builtin_reversed(self, sequence: Any) -> Any:
+        length = self.count(sequence)
+        if isinstance(sequence, Items) and isinstance(sequence.items, list):
+            kind = type(reversed([])) if sequence.kind is list else reversed
+            return Stream(kind, reversed(sequence.items), length)
+        if isinstance(sequence, Stream) or length is None:
+            raise CannotCapture("unsupported-syntax", f"`reversed` of {describe(sequence)}")
+        if isinstance(sequence, Arr):
+            self._check_trips(length)
+            return Stream(reversed, (self.getitem(sequence, Known(n)) for n in reversed(range(length))), length)
+        return Stream(reversed, reversed(self.iterate(sequence)), length)
+
+    def _builtin_map(self, function: Any, *sequences: Any) -> Any:
+        counts = [count for count in map(self.count, sequences) if count is not None]
+        rows = zip(*map(self.each, sequences), strict=False)
+        return Stream(map, (self.call(function, list(row), {}) for row in rows), min(counts, default=None))
+
+    def _builtin_iter(self, sequence: Any) -> Any:
+        is_iterator = isinstance(sequence, Stream) and sequence.again is None
+        return sequence if is_iterator else Stream(type(iter(())), self.each(sequence), self.count(sequence))
+
+    def _builtin_next(self, stream: Any, *default: Any) -> Any:
+        if not isinstance(stream, Stream) or stream.again is not None:
+            raise CannotCapture("unsupported-syntax", f"`next` of {describe(stream)}")
+        item = next(stream.items, *default or (None,))
+        if item is None:
+            raise CannotCapture("raises", "StopIteration")
+        return item
+
+    def dict_view(self, kind: Callable[..., Any], owner: Items) -> Stream:
+        """`owner.items()` and the like, as a view: it sees later changes."""
+        items: dict[Any, Any] = owner.items  # type: ignore[assignment]
+        make: dict[str, Callable[[Any], Any]] = {
+            "items": lambda key: Items(tuple, [Known(key.value), items[key.value]]),
+            "values": lambda key: items[key.value],
+            "keys": lambda key: key,
+        }
+        name = kind.__name__
+        return Stream(type(kind({})), iter(()), len(items), lambda: (make[name](key) for key in self._keys(items)))
+
+    # ---- what other rooms of the interpreter provide
+
+    def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+
+__all__ = ["MAX_TRIPS", "Iteration"]
