@@ -131,6 +131,8 @@ def main(arguments: list[str] | None = None) -> int:
     while (options.minutes is None or time.monotonic() - start < 60 * options.minutes) and (
         options.count is None or seed < options.seed + options.count
     ):
+        # A crash of the process leaves the seed behind.
+        print(f"\rseed {seed} ", end="", file=sys.stderr, flush=True)
         program = make_program(Random(seed))
         error = failure(program)
         if error is not None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.recorder import Recorder, describe
-from autojit.capture.values import Arr, Items, Known, Masked, Opaque, Sym, ViewStep, make_dummy
+from autojit.capture.values import Arr, Items, Known, LoopInt, Masked, Opaque, Sym, ViewStep, make_dummy
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Operand
 from autojit.ir.index import Entry, Index, Place, Slice, Window
@@ -188,6 +188,9 @@ class Views(Recorder):
             if isinstance(value, list | tuple):
                 return place(self.operand(self.as_array(part))), _NO_EXAMPLE
             raise CannotCapture("unsupported-syntax", f"an index that is {describe(part)}")
+        if isinstance(part, LoopInt):
+            length = array.shape[axis] if axis < array.dummy.ndim else 0
+            return place(part.value), 0 if length else _NO_EXAMPLE
         if isinstance(part, Sym):
             if not isinstance(part.value, int | np.integer) or isinstance(part.value, bool | np.bool_):
                 raise CannotCapture("raises", "an index that is not an integer")
@@ -195,7 +198,8 @@ class Views(Recorder):
                 value = int(self.demand(part))
                 return value, value
             length = array.shape[axis] if axis < array.dummy.ndim else 0
-            self.prologue.check(f"{-length} <= {part.name} < {length}", "an index is inside the array")
+            inside = -length <= part.value < length
+            self._require(f"{-length} <= {part.name} < {length}", inside, "an index is inside the array")
             return place(self.operand(part), part.name), int(part.value)
         if isinstance(part, Items):
             return place(self.operand(self.as_array(part))), _NO_EXAMPLE
@@ -209,6 +213,8 @@ class Views(Recorder):
         self, array: Arr, part: SliceParts, axis: int, operands: list[Operand], names: list[str]
     ) -> tuple[Entry, Any]:
         bounds = (part.start, part.stop, part.step)
+        if any(isinstance(bound, LoopInt) for bound in bounds):
+            return self._loop_slice(array, part, axis, operands, names)
         moving = [bound for bound in bounds if isinstance(bound, Sym) and bound.moving]
         if not moving:
             value = slice(*(self._bound(bound) for bound in bounds))
@@ -221,11 +227,49 @@ class Views(Recorder):
         if extent is None or not isinstance(start, Sym):
             raise CannotCapture("moving-shape", "the length of a slice changes with a loop variable")
         stop_text = stop.name if isinstance(stop, Sym) else repr(stop.value)
-        self.prologue.check(f"0 <= {start.name} <= {stop_text} <= {length}", "a moving slice is inside the array")
+        inside = 0 <= start.value <= stop.value <= length
+        self._require(f"0 <= {start.name} <= {stop_text} <= {length}", inside, "a moving slice is inside the array")
         operands.append(self.operand(start))
         names.append(start.name)
         window = Window(len(operands) - 1, extent)
         return window, slice(int(start.value), int(start.value) + extent)
+
+    def _require(self, text: str, holds: bool, why: str) -> None:
+        """Check a condition on loop variables; where it does not hold already, calls like this one stay native."""
+        self.prologue.check(text if holds else f"not ({text})", why)
+        if not holds:
+            raise CannotCapture("moving-shape", f"not always: {why}")
+
+    def _loop_slice(
+        self, array: Arr, part: SliceParts, axis: int, operands: list[Operand], names: list[str]
+    ) -> tuple[Entry, Any]:
+        """A slice of fixed length whose start moves with a loop, provably inside the array."""
+        length = array.shape[axis] if axis < array.dummy.ndim else 0
+        start, stop = part.start, part.stop
+        extent = self._extent(start, stop) if self._bound(part.step) in (None, 1) else None
+        if extent is None:
+            raise CannotCapture("moving-shape", "the length of a slice changes with a loop variable")
+        if start.low is None or start.high is None or start.low < 0 or start.high + extent > length:
+            raise CannotCapture("moving-shape", "a moving slice may reach over the end of the array")
+        operands.append(start.value)
+        names.append("")
+        return Window(len(operands) - 1, extent), slice(0, extent)
+
+    def _extent(self, start: Any, stop: Any) -> int | None:
+        """`stop - start` when the loop variables in it cancel; scalars that remain are demanded."""
+        if not (isinstance(start, LoopInt) and isinstance(stop, LoopInt) and start.affine and stop.affine):
+            return None
+        terms = dict(stop.affine[0])
+        for name, coefficient in start.affine[0]:
+            terms[name] = terms.get(name, 0) - coefficient
+        extent = stop.affine[1] - start.affine[1]
+        for name, coefficient in terms.items():
+            if coefficient:
+                sym = self.syms.get(name)
+                if sym is None:
+                    return None
+                extent += coefficient * self.demand(sym)
+        return max(extent, 0)
 
     def _bound(self, bound: Any) -> int | None:
         value = self.static(bound)
@@ -298,7 +342,7 @@ def _is_none(value: Any) -> bool:
 
 def _difference(stop: Any, start: Any) -> int | None:
     """`stop - start` when it is the same for all values of the loop variables."""
-    if isinstance(stop, Sym) and isinstance(start, Sym) and stop.affine and start.affine:
+    if type(stop) is type(start) and isinstance(stop, Sym) and stop.affine and start.affine:
         if stop.affine[0] == start.affine[0]:
             return max(stop.affine[1] - start.affine[1], 0)
     return None

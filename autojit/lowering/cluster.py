@@ -89,7 +89,8 @@ def lower(graph: Graph) -> Lowered:
         for node in nodes:
             _run(node, values, flags.append)
         outputs = [values[value.name] for value in wanted]
-        return outputs + ([call_from(source, _any, flags)] if flags else [])
+        # A program without outputs would be none: XLA may crash on what is left of it.
+        return outputs + ([call_from(source, _any, flags)] if flags or not outputs else [])
 
     function.__name__ = function.__qualname__ = graph.name
     # jax names the program's parameters after the signature.

@@ -13,7 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autojit.ops import elementwise_arithmetic as elementwise
 from autojit.ops.elementwise_arithmetic import kind
 
 #: From this length on a vector is reduced by rows, which run in parallel.
@@ -38,8 +37,7 @@ def _extreme(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
     if kind(x) in "iu":
         return jnp.max(x, axis=axes) if largest else jnp.min(x, axis=axes)
     if kind(x) == "c":
-        worst = np.array(complex(-np.inf, -np.inf) if largest else complex(np.inf, np.inf), x.dtype)
-        return lax.reduce(x, worst, elementwise.maximum if largest else elementwise.minimum, axes)
+        return _complex_extreme(x, axes, largest)
     if x.dtype == jnp.float16:
         return _extreme(x.astype(jnp.float32), axes, largest).astype(jnp.float16)
     last = x.ndim - 1
@@ -52,6 +50,21 @@ def _extreme(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
     elif len(axes) > 1 and x.shape[last] >= 16:
         return _extreme(_flagged(x, (last,), largest), axes[:-1], largest)
     return _flagged(x, axes, largest)
+
+
+def _complex_extreme(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
+    """Reduce the two parts: XLA crashes on a complex reduction with a function of ours whose result is dropped."""
+
+    def combine(p: tuple[Any, Any], q: tuple[Any, Any]) -> tuple[Any, Any]:
+        wins = p[0] > q[0] if largest else p[0] < q[0]
+        draws = (p[0] == q[0]) & (p[1] >= q[1] if largest else p[1] <= q[1])
+        is_nan = (p[0] != p[0]) | (p[1] != p[1])
+        take = is_nan | (wins & (p[1] == p[1]) & (q[1] == q[1])) | draws
+        return jnp.where(take, p[0], q[0]), jnp.where(take, p[1], q[1])
+
+    parts = jnp.real(x), jnp.imag(x)
+    worst = np.array(-np.inf if largest else np.inf, parts[0].dtype)
+    return lax.complex(*lax.reduce(parts, (worst, worst), combine, axes))
 
 
 def row_count(length: int) -> int:

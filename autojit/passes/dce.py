@@ -10,7 +10,9 @@ from autojit.ir.graph import Graph, Node, Operand, Value, values_of
 from autojit.ir.index import Index
 
 #: Operations whose programs trap where NumPy gives a warning, never an exception.
-_ONLY_WARN = frozenset("astype np.where np.floor_divide np.remainder np.mod np.fmod np.divmod np.float_power".split())
+_ONLY_WARN = frozenset(["np.sort", "np.argsort", "np.searchsorted"])
+#: Elementwise operations that raise for some numbers; the others never do.
+_RAISE = frozenset(["np.power", "np.power.outer", "item_int"])
 
 
 def dce(graph: Graph) -> Graph:
@@ -44,8 +46,10 @@ def may_raise(node: Node) -> bool:
         return False
     if not all(_fits(operand, node.outputs[0].spec.dtype) for operand in node.inputs):
         return True
-    if node.op.name in _ONLY_WARN:
+    if node.op.name in _ONLY_WARN or (node.op.family == "elementwise" and node.op.name not in _RAISE):
         return False
+    if node.op.name == "np.power":
+        return node.outputs[0].spec.dtype.kind in "iu"  # a negative exponent
     indices = [value for _, value in node.params if isinstance(value, Index)]
     # What was checked on the specs cannot be out of bounds later.
     return not indices or not all(index.is_static for index in indices)
