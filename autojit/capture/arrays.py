@@ -11,7 +11,7 @@ import numpy as np
 
 from autojit.capture.layout import ordered_strides, set_strides
 from autojit.capture.recorder import describe
-from autojit.capture.values import Arr, Items, Known, Masked, Method, Opaque, Storage, Sym, is_plain, make_dummy
+from autojit.capture.values import Arr, Items, Known, LoopInt, Masked, Method, Opaque, Storage, Sym, is_plain, make_dummy
 from autojit.capture.views import SliceParts, Views
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec
@@ -61,6 +61,9 @@ class Arrays(Views):
         for value in (left, right):
             if isinstance(value, Opaque):
                 raise CannotCapture(value.id, value.detail)
+        left, right = self.settled(left), self.settled(right)
+        if _is_number(left) and _is_number(right) and (_is_traced(left) or _is_traced(right)):
+            return self._python_number(kind, left, right)
         if not isinstance(left, Arr | Masked) and not isinstance(right, Arr | Masked):
             if self._is_sequence(left) or self._is_sequence(right):
                 return self._sequence_operator(kind, left, right)
@@ -127,9 +130,44 @@ class Arrays(Views):
         if all(isinstance(value, Known | Sym) or (isinstance(value, Arr) and value.kind == "python") for value in values):
             raise CannotCapture("data-value", f"Python arithmetic (`{ufunc.__name__}`) on a number taken out of an array")
 
+    def settled(self, value: Any) -> Any:
+        """A scalar that is part of the key already, as the constant that it is."""
+        return Known(value.value) if isinstance(value, Sym) and value.name in self._demanded else value
+
+    def _python_number(self, kind: type, left: Any, right: Any) -> Any:
+        """Python arithmetic where a number comes out of an array or a loop."""
+        ints = [value for value in (left, right) if _is_int(value)]
+        if kind in COMPARE and len(ints) == 2:
+            return self._compare_ints(kind, left, right)
+        name = _PYTHON_ROWS.get(kind)
+        result = "f" if kind is ast.Div or len(ints) < 2 else "i"
+        if name is None or (result == "i" and any(isinstance(value, Arr) for value in (left, right))):
+            raise CannotCapture("data-value", "Python arithmetic on a number taken out of an array")
+        operands = [self.operand(left), self.operand(right)]
+        (value,) = self.builder.add(TABLE[name], operands, {}, self.line)
+        if result == "f":
+            return self.fresh(value)
+        low, high = _int_bounds(kind, left, right)
+        return LoopInt(value, low, high, _affine(kind, left, right))
+
+    def _compare_ints(self, kind: type, left: Any, right: Any) -> Known:
+        """A comparison with a loop variable, where its bounds decide it."""
+        (a, b), (c, d) = _bounds_of(left), _bounds_of(right)
+        if None in (a, b, c, d):
+            raise CannotCapture("data-branch", "Python branches on a loop variable")
+        known = {
+            ast.Lt: (b < c, a >= d), ast.LtE: (b <= c, a > d), ast.Gt: (a > d, b <= c), ast.GtE: (a >= d, b < c),
+            ast.Eq: (a == b == c == d, b < c or a > d), ast.NotEq: (b < c or a > d, a == b == c == d),
+        }[kind]  # fmt: skip
+        if not any(known):
+            raise CannotCapture("data-branch", "Python branches on a loop variable")
+        return Known(known[0])
+
     def unary(self, kind: type, value: Any) -> Any:
         """`<operator> value`."""
         ufunc, function, text = UNARY[kind]
+        if isinstance(value, LoopInt):
+            return value if kind is ast.UAdd else self.binary(ast.Mult, value, Known(-1))
         if isinstance(value, Known | Sym):
             result = self.compute(text, function, value)
             return result
@@ -237,10 +275,52 @@ class Arrays(Views):
         return Method(array, name)
 
 
+_PYTHON_ROWS: dict[type, str] = {
+    ast.Add: "py_add", ast.Sub: "py_subtract", ast.Mult: "py_multiply", ast.Div: "py_divide",
+}  # fmt: skip
+
+
+def _is_traced(value: Any) -> bool:
+    return isinstance(value, LoopInt) or (isinstance(value, Arr) and value.kind == "python")
+
+
+def _is_number(value: Any) -> bool:
+    """Whether Python sees a Python int or float."""
+    if isinstance(value, Known | Sym):
+        return type(value.value) in (int, float)
+    return isinstance(value, LoopInt) or (isinstance(value, Arr) and value.kind == "python" and value.dtype.kind in "if")
+
+
+def _is_int(value: Any) -> bool:
+    if isinstance(value, Arr):
+        return value.dtype.kind == "i"
+    return isinstance(value, LoopInt) or type(value.value) is int
+
+
+def _bounds_of(value: Any) -> tuple[Any, Any]:
+    if isinstance(value, Known):
+        return value.value, value.value
+    return (value.low, value.high) if isinstance(value, LoopInt) else (None, None)
+
+
+def _int_bounds(kind: type, left: Any, right: Any) -> tuple[int | None, int | None]:
+    (a, b), (c, d) = _bounds_of(left), _bounds_of(right)
+    if None in (a, b, c, d):
+        return None, None
+    if kind is ast.Add:
+        return a + c, b + d
+    if kind is ast.Sub:
+        return a - d, b - c
+    products = [x * y for x in (a, b) for y in (c, d)]
+    return min(products), max(products)
+
+
 def _affine(kind: type, left: Any, right: Any) -> Any:
     def form(value: Any) -> Any:
         if isinstance(value, Known) and type(value.value) is int:
             return {}, value.value
+        if isinstance(value, LoopInt):
+            return None if value.affine is None else (dict(value.affine[0]), value.affine[1])
         if isinstance(value, Sym) and type(value.value) is int:
             if value.affine is not None:
                 return dict(value.affine[0]), value.affine[1]

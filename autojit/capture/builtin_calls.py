@@ -11,7 +11,7 @@ import numpy as np
 
 from autojit.capture.iteration import Iteration
 from autojit.capture.recorder import describe
-from autojit.capture.values import Arr, Items, Known, Method, Opaque, Stream, Sym, is_plain, overridden
+from autojit.capture.values import Arr, Items, Known, LoopInt, Method, Opaque, Stream, Sym, is_plain, overridden
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
 
@@ -92,6 +92,8 @@ class Builtins(Iteration):
             return Known(value.shape[0])
         if isinstance(value, Items) and is_plain(value.kind):
             return Known(len(value.items))
+        if isinstance(value, LoopInt):
+            raise CannotCapture("data-branch", "Python branches on a loop variable")
         if isinstance(value, Stream) and value.again is not None:
             return Known(len(self.iterate(value)))
         if isinstance(value, Known):
@@ -214,6 +216,8 @@ class Builtins(Iteration):
             return type(value.value)
         if isinstance(value, Items | Stream):
             return value.kind
+        if isinstance(value, LoopInt):
+            return int
         if isinstance(value, Arr):
             if value.kind == "array":
                 return np.ndarray

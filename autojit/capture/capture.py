@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.loops import Loops
 from autojit.capture.names import names
 from autojit.capture.prologue import Prologue
 from autojit.capture.recorder import Recorder
-from autojit.capture.regions import Region, RegionTree
+from autojit.capture.regions import RETURN, Region, RegionTree
 from autojit.capture.results import Recipe, RecipeMaker, Unset
-from autojit.capture.statements import Signal, Statements
+from autojit.capture.statements import Signal
 from autojit.capture.values import UNKNOWN, Arr, ArraySpec, Closure, Frame, Items, Known, Opaque, Sym
 from autojit.errors import CannotCapture, Reason, SourceLine
 from autojit.ir.graph import Graph, Write
@@ -85,7 +86,7 @@ def capture(tree: RegionTree, region: Region, values: dict[str, Any], options: O
     return _Survey(tree, region, options).run(values)
 
 
-class _Survey(Statements):
+class _Survey(Loops):
     """Interprets a region's statements; a statement that fails is noted and stepped over."""
 
     def __init__(self, tree: RegionTree, region: Region, options: Options) -> None:
@@ -227,7 +228,7 @@ class _Survey(Statements):
     def _finish(self, signal: Signal) -> Capture:
         region = self.region
         exit_code, returned = signal if signal is not None else (0, None)
-        if exit_code == 0:
+        if exit_code != RETURN:
             roots = [self.frame.env.get(name) for name in region.live_out]
         else:
             roots = [returned] if returned is not None else []

@@ -42,24 +42,54 @@ def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object) ->
     else:
         docstring = [] if tree.root.statements[0] is node.body[0] else node.body[:1]
         new = ast.copy_location(type(node)(node.name, node.args, docstring + body, [], None, None), node)
+    _declare_first(new)
     ast.fix_missing_locations(new)
     like = code.replace(co_name=new.name)
     made = compile_body(new, like, source.enclosing_class, source.imports)
     if made is None or set(made.co_freevars) != set(code.co_freevars):
         raise CannotCapture("internal", "the probes changed the function's free variables")
-    made = made.replace(
-        co_consts=tuple(_resolve(const, probes, twins) for const in made.co_consts),
-        co_name=code.co_name,
-        co_qualname=code.co_qualname,
-        co_firstlineno=code.co_firstlineno,
+    names = made.co_qualname, code.co_qualname
+
+    def resolve(const: object) -> object:
+        if isinstance(const, str) and const.startswith(_MARK):
+            return probes[int(const[len(_MARK) :])]
+        if isinstance(const, types.CodeType):
+            return inner(const).replace(co_qualname=const.co_qualname.replace(*names, 1))
+        return twins if const == _TWINS else const
+
+    def inner(code: types.CodeType) -> types.CodeType:
+        return code.replace(co_consts=tuple(map(resolve, code.co_consts)))
+
+    return inner(made).replace(
+        co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=code.co_firstlineno
     )
-    return made
 
 
-def _resolve(const: object, probes: Mapping[int, object], twins: object) -> object:
-    if isinstance(const, str) and const.startswith(_MARK):
-        return probes[int(const[len(_MARK) :])]
-    return twins if const == _TWINS else const
+class _Declarations(ast.NodeTransformer):
+    """Takes the `global` and `nonlocal` statements out of one scope."""
+
+    def __init__(self) -> None:
+        self.found: list[ast.stmt] = []
+
+    def visit_Global(self, node: ast.Global | ast.Nonlocal) -> ast.stmt:
+        self.found.append(node)
+        return ast.copy_location(ast.Pass(), node)
+
+    visit_Nonlocal = visit_Global
+
+    def _skip(self, node: ast.AST) -> ast.AST:
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _skip
+
+
+def _declare_first(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    """Move declarations to the top: a probe may name what the statements behind it declare."""
+    if any(isinstance(node, ast.Global | ast.Nonlocal) for node in ast.walk(function)):
+        declarations = _Declarations()
+        body = [declarations.visit(statement) for statement in copy.deepcopy(function.body)]
+        first = body[:1] if ast.get_docstring(function) is not None else []
+        function.body = [*first, *declarations.found, *body[len(first) :]]
 
 
 class _Emitter:
@@ -143,13 +173,12 @@ def _probe(region: Region, original: list[ast.stmt]) -> ast.stmt:
     kinds = {type(node) for s in region.statements for node in leaving(s)}
     if ast.Return in kinds:
         lines.append(f"    if {TEMPORARY}[0] == {RETURN}: return {TEMPORARY}[1]")
-    if ast.Break in kinds:
-        lines.append(f"    if {TEMPORARY}[0] == {BREAK}: break")
-    if ast.Continue in kinds:
-        lines.append(f"    if {TEMPORARY}[0] == {CONTINUE}: continue")
     for number, name in enumerate(region.live_out, 1):
         guard = "" if name in region.certain else f"if {TEMPORARY}[{number}] is not {mark}.unset: "
         lines.append(f"    {guard}{name} = {TEMPORARY}[{number}]")
+    for kind, code, word in ((ast.Break, BREAK, "break"), (ast.Continue, CONTINUE, "continue")):
+        if kind in kinds:
+            lines.append(f"    if {TEMPORARY}[0] == {code}: {word}")
     lines.append(f"    {TEMPORARY} = None")  # or the results would live as long as the frame
     if ast.Break in kinds or ast.Continue in kinds:
         text = "while 1:\n" + "\n".join("    " + line for line in lines)

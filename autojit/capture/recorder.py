@@ -18,6 +18,7 @@ from autojit.capture.values import (
     ArraySpec,
     Items,
     Known,
+    LoopInt,
     Masked,
     Opaque,
     Partial,
@@ -50,7 +51,9 @@ class Recorder:
     """
 
     def __init__(self, parameters: tuple[str, ...], node_budget: int, observed: dict[Any, tuple[Spec, ...]]) -> None:
-        self.builder = Builder()
+        self.root = Builder()
+        self.builder = self.root  # the graph being grown: the region's, or the body of a loop
+        self.journal: list[tuple[Storage, Operand]] = []  # storages written, with their contents before
         self.prologue = Prologue(parameters)
         self.node_budget = node_budget
         self.observed = observed
@@ -60,6 +63,8 @@ class Recorder:
         self.examples: dict[str, Any] | None = {}  # concrete values by graph name; None when some input has none
         self._memo: dict[str, Any] = {}
         self._demanded: set[str] = set()
+        self._moving: set[str] = set()
+        self.syms: dict[str, Sym] = {}  # by name in the prologue
         self._scalars: dict[str, Value] = {}
         self._evaluated = 0
         self._extra_work = 0
@@ -98,7 +103,7 @@ class Recorder:
             name = self.prologue.let("s", path)
             check(f"type({name}) is {constant(kind)}", f"`{what}` is of type {kind.__name__}")
             affine = (((name, 1),), 0) if moving and kind is int else None
-            return Sym(name, value, moving, affine)
+            return self._sym(name, value, moving, affine)
         if kind in (str, bytes, range, slice) or isinstance(value, np.dtype):
             text = constant(value) if kind not in (str, bytes) else repr(value)
             check(f"type({path}) is {constant(kind)} and {path} == {text}", f"`{what}` is {value!r}")
@@ -162,7 +167,7 @@ class Recorder:
         return Arr(storage, (), dummy, spec.kind, readonly=is_array and not value.flags.writeable)
 
     def _input(self, spec: Spec, name: str, example: Any) -> Value:
-        value = self.builder.input(spec, name)
+        value = self.root.input(spec, name)
         self.input_names.append(name)
         if example is None:
             self.examples = None
@@ -202,7 +207,12 @@ class Recorder:
         name = self.prologue.let("s", text.format(*parts))
         if kind is not bool:
             self.prologue.check(f"type({name}) is {self.prologue.constant(kind)}", f"a scalar stays {kind.__name__}")
-        return Sym(name, result, any(sym.moving for sym in syms))
+        return self._sym(name, result, any(sym.moving for sym in syms))
+
+    def _sym(self, name: str, value: Any, moving: bool, affine: Any = None) -> Sym:
+        sym = Sym(name, value, moving, affine)
+        self.syms.setdefault(name, sym)
+        return sym
 
     def _text(self, operand: Known | Sym) -> str:
         return operand.name if isinstance(operand, Sym) else self.prologue.literal(operand.value)
@@ -240,6 +250,8 @@ class Recorder:
             raise CannotCapture(value.id, value.detail)
         if isinstance(value, Arr):
             raise CannotCapture("data-value", "Python needs the contents of an array here")
+        if isinstance(value, LoopInt):
+            raise CannotCapture("moving-shape", "the program would depend on a loop variable")
         raise CannotCapture("unsupported-syntax", f"a {type(value).__name__.lower()} cannot be used here")
 
     def _concrete(self, known: Known) -> Any:
@@ -298,6 +310,8 @@ class Recorder:
         if isinstance(value, Sym):
             if value.name in self._demanded and value.name not in self._scalars:
                 return self.operand(Known(value.value))
+            if value.moving:
+                self._moving.add(value.name)
             known = self._scalars.get(value.name)
             if known is None:
                 known = self._input(value.spec, value.name, value.value)
@@ -309,6 +323,8 @@ class Recorder:
                 if kind is int and not _INT64.min <= value.value <= _INT64.max:
                     raise CannotCapture("argument-type", f"the integer {value.value} does not fit into 64 bits")
                 return Const(value.value, spec_of(value.value))
+        if isinstance(value, LoopInt):
+            return value.value
         if isinstance(value, Opaque):
             raise CannotCapture(value.id, value.detail)
         if isinstance(value, Masked):
@@ -373,7 +389,9 @@ class Recorder:
             dtype = other.spec.dtype
             if other.spec.kind != "python" and dtype.kind in "iu" and dtype != np.int64:
                 if not isinstance(operand, Const):
-                    sym = next(n for n, value in self._scalars.items() if value is operand)
+                    sym = next((n for n, value in self._scalars.items() if value is operand), "")
+                    if sym in self._moving:
+                        raise CannotCapture("moving-shape", f"a loop variable beside an array of {dtype}")
                     value = (self.examples or {}).get(sym)
                     if value is None:
                         raise CannotCapture("unknown-value", "an integer whose value is not known")
@@ -448,6 +466,7 @@ class Recorder:
             op, operands, params = _inverse(step, base.spec)
             inputs = [value] if op.name in ("np.transpose", "np.reshape") else [base, value, *operands]
             (value,) = self.builder.add(op, inputs, params, self.line)
+        self.journal.append((storage, storage.value))
         storage.value = value
         if storage.path is not None and not storage.written:
             self.prologue.check(f"{storage.path}.flags.writeable", "the array that is written is writeable")

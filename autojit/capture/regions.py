@@ -20,6 +20,10 @@ RETURN, BREAK, CONTINUE = 1, 2, 3
 TEMPORARY = "__autojit"
 
 
+#: Builtins that may see any local name.
+_LOOKERS = frozenset(["locals", "vars", "dir", "eval", "exec"])
+
+
 @dataclass(eq=False, slots=True)
 class Native:
     """A statement that stays Python. `blocks` are its nested blocks, by field name, as regions."""
@@ -91,6 +95,7 @@ class RegionTree:
         self.source = source
         code = source.function.__code__
         self.local_names = frozenset(code.co_varnames) | frozenset(code.co_cellvars) | frozenset(code.co_freevars)
+        self.free_names = frozenset(code.co_freevars)
         node = source.node
         if isinstance(node, ast.Lambda):
             body: list[ast.stmt] = [ast.copy_location(ast.Return(node.body), node.body)]
@@ -100,6 +105,8 @@ class RegionTree:
         parameters = code.co_argcount + code.co_kwonlyargcount + bool(flags & 4) + bool(flags & 8)
         bound = frozenset(code.co_varnames[:parameters]) | frozenset(code.co_freevars)
         self.flow = Flow(body, self.local_names)
+        if not _LOOKERS.isdisjoint(code.co_names):
+            self.flow.captured = self.local_names
         self.bound = assigned_before(body, bound)
         self.regions: list[Region] = []
         self._hoisted = 0
@@ -124,6 +131,9 @@ class RegionTree:
         needed = exposed.block(statements, frozenset()) & reads
         ends = assigned_after(statements)
         live_out = tuple(sorted((found.binds & (live_after | extra_live))))
+        if any(isinstance(leaver, ast.Break | ast.Continue) for statement in statements for leaver in leaving(statement)):
+            # Control may also leave in the middle, with other names bound and other names live.
+            live_out, ends = tuple(sorted(found.binds & (self.local_names | extra_live))), frozenset()
         unbound = sorted(needed - bound)
         region = Region(
             len(self.regions),
@@ -197,8 +207,10 @@ class RegionTree:
         hoisted: list[ast.stmt] = []
 
         def take(value: ast.expr) -> ast.expr:
-            if isinstance(value, ast.Constant | ast.Name | ast.Lambda):
+            if isinstance(value, ast.Constant | ast.Lambda):
                 return value
+            if isinstance(value, ast.Name) and value.id in self.local_names - self.flow.captured - self.free_names:
+                return value  # no other argument can bind it anew
             name = f"{TEMPORARY}_{self._hoisted}"
             self._hoisted += 1
             assign = ast.copy_location(ast.Assign([_at(ast.Name(name, ast.Store()), value)], value), value)

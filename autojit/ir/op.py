@@ -9,7 +9,7 @@ from typing import Any, Literal
 from autojit.ir.spec import Spec
 
 Family = Literal[
-    "elementwise", "reduction", "contraction", "shaping", "indexing", "creation", "linalg", "host"
+    "elementwise", "reduction", "contraction", "shaping", "indexing", "creation", "linalg", "loop", "host"
 ]
 
 #: `infer(specs, params) -> specs of the outputs`; raises what NumPy would raise for these specs.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autojit.capture.regions import Region
-from autojit.errors import Trapped, UncompilableError
+from autojit.errors import AutojitWarning, Trapped, UncompilableError
 from autojit.runtime.plan import NATIVE, UNSET, Plan
 
 
@@ -66,7 +66,7 @@ class Probe:
             return result
         try:
             result = self.owner.miss(self, values)
-        except UncompilableError:
+        except (UncompilableError, AutojitWarning):
             raise
         except Exception as error:
             return self.owner.miss_failed(self, error)

@@ -1,0 +1,91 @@
+"""The loop: a graph that is run for every index of a range, with values carried from one iteration to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autojit.ir.evaluate import evaluate
+from autojit.ir.graph import Const, Graph, Operand
+from autojit.ir.spec import Spec
+from autojit.ops.families import row
+
+
+def _call(start: Any, stop: Any, *values: Any, body: Graph, step: int, carried: int) -> Any:
+    carry, constant = list(values[:carried]), values[carried:]
+    for index in range(int(start), int(stop), step):
+        carry = list(evaluate(body, [index, *carry, *constant]))
+    return tuple(carry) if carried > 1 else carry[0]
+
+
+def _infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+    body, carried = params["body"], params["carried"]
+    given = tuple(specs[2:])
+    wanted = tuple(value.spec for value in body.inputs[1:])
+    results = tuple(operand.spec for operand in body.outputs)
+    if given != wanted or results != given[:carried]:
+        raise TypeError("the body of a loop does not fit its operands")
+    return results
+
+
+def _lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
+    params = node.keywords
+    body, step, carried = params["body"], params["step"], params["carried"]
+    start, stop = (x.astype(np.int64) for x in xs[:2])
+    carry, constant = xs[2 : 2 + carried], xs[2 + carried :]
+    may_trap = any(inner.op.traps for inner in body.nodes)
+
+    def goes_on(state: Any) -> Any:
+        index, trapped, _ = state
+        inside = index < stop if step > 0 else index > stop
+        return inside & ~trapped if may_trap else inside
+
+    def run(state: Any) -> Any:
+        index, trapped, carry = state
+        flags: list[Any] = []
+        results = _run(body, [index, *carry, *constant], flags.append)
+        for flag in flags:
+            trapped = trapped | jnp.any(flag)
+        return index + np.int64(step), trapped, tuple(results)
+
+    _, trapped, results = lax.while_loop(goes_on, run, (start, jnp.asarray(False), tuple(carry)))
+    if may_trap:
+        trap(trapped)
+    return tuple(results)
+
+
+def _run(body: Graph, values: Sequence[Any], trap: Callable[[Any], None]) -> list[Any]:
+    known = dict(zip((value.name for value in body.inputs), values, strict=True))
+
+    def read(operand: Operand) -> Any:
+        if isinstance(operand, Const):
+            return jnp.asarray(np.asarray(operand.value, operand.spec.dtype))
+        return known[operand.name]
+
+    for node in body.nodes:
+        assert node.op.lower is not None
+        results = node.op.lower(node, [read(operand) for operand in node.inputs], trap)
+        results = results if isinstance(results, tuple | list) else (results,)
+        for value, result in zip(node.outputs, results, strict=True):
+            known[value.name] = result
+    return [read(operand) for operand in body.outputs]
+
+
+LOOP = row(
+    "loop",
+    _call,
+    "loop",
+    ("start", "stop", "*values"),
+    params=("body", "step", "carried"),
+    infer=_infer,
+    lower=_lower,
+    numpy=(),
+    traps=True,
+    note="a `for` over a range, as one XLA while loop",
+)
+
+ROWS = (LOOP,)
