@@ -11,7 +11,7 @@ from jax import lax
 
 from autojit.ir.graph import Const
 from autojit.ir.op import Op
-from autojit.ir.spec import Spec
+from autojit.ir.spec import Spec, result_spec
 from autojit.ops import exact
 from autojit.ops.casting import cast, check_assignable
 from autojit.ops.families import small_dummy
@@ -272,7 +272,12 @@ def _linspace_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec
     axis = params.get("axis", 0)
     axis = axis + len(shape) + 1 if axis < 0 else axis
     check_assignable(Spec((), _inexact(specs)), dtype)
-    return compiled([Spec((*shape[:axis], num, *shape[axis:]), dtype)])
+    outputs = [Spec((*shape[:axis], num, *shape[axis:]), dtype)]
+    if params.get("retstep"):
+        # Without intervals the step is Python's NaN.
+        has_step = num > (1 if params.get("endpoint", True) else 0)
+        outputs.append(result_spec(shape, _inexact(specs)) if has_step else Spec((), np.dtype(float), "python"))
+    return compiled(outputs)
 
 
 def _inexact(specs: Sequence[Spec]) -> np.dtype:
@@ -291,6 +296,7 @@ def _linspace(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     start, stop = jnp.broadcast_to(start, shape), jnp.broadcast_to(stop, shape)
     parts = num - 1 if endpoint else num
     delta = exact.subtract(stop, start)
+    step = jnp.float64(jnp.nan)
     count = lax.broadcasted_iota(jnp.int64, (num, *shape), 0).astype(dtype)
     if parts > 0:
         step = exact.divide(delta, jnp.asarray(parts, dtype))
@@ -307,7 +313,7 @@ def _linspace(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     y = jnp.moveaxis(y, 0, params.get("axis", 0))
     if spec.dtype.kind in "iu":
         y = jnp.floor(y)
-    return (cast(y, spec.dtype, trap),)
+    return (cast(y, spec.dtype, trap), *([step] if params.get("retstep") else []))
 
 
 LINSPACE = Op(
@@ -315,7 +321,7 @@ LINSPACE = Op(
     call=np.linspace,
     family="creation",
     operands=("start", "stop"),
-    params=("num", "endpoint", "dtype", "axis"),
+    params=("num", "endpoint", "retstep", "dtype", "axis"),
     infer=_linspace_infer,
     lower=_linspace,
     numpy=(np.linspace,),
@@ -331,6 +337,8 @@ LINSPACE = Op(
         ((np.float32(0.1), 3), {"num": 5}),
         ((0, 1), {"num": 0}),
         ((0.1, 0.9), {"num": 1001}),
+        ((0.1, 0.9), {"num": 11, "retstep": True}),
+        ((np.array([0.1, 2]), 1), {"num": 1, "retstep": True}),
     ],
 )
 

@@ -11,6 +11,7 @@ import numpy as np
 from autojit.errors import CannotCapture, Trapped
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
+from autojit.ops.families import small_dummy
 from autojit.ops.inference import compiled, public_name, specs_of
 from autojit.ops.quantiles import quantile_infer, quantile_samples
 
@@ -126,6 +127,13 @@ def _histogram_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spe
     return compiled([Spec((edges - 1,), counts.dtype), Spec((edges,), borders.dtype)])
 
 
+def _geomspace_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+    if any(spec.shape for spec in specs):
+        raise CannotCapture("keyword", "`np.geomspace` between arrays")
+    (found,) = specs_of(np.geomspace(*map(small_dummy, specs), **params))
+    return compiled([found])
+
+
 _QUANTILE = ("axis", "method", "keepdims")
 _SETS = ("assume_unique",)
 
@@ -165,4 +173,5 @@ ROWS: tuple[Op, ...] = (
     _row(np.packbits, ("a",), ("axis", "bitorder")),
     _row(np.unpackbits, ("a",), ("axis", "count", "bitorder")),
     _row(np.i0, ("x",)),
+    _row(np.geomspace, ("start", "stop"), ("num", "endpoint", "dtype", "axis"), infer=_geomspace_infer),
 )
