@@ -395,7 +395,9 @@ class Functions(Arrays):
         """The arguments by parameter name; `*` holds a variadic part."""
         if any(name.startswith("*") for name in row.operands):
             fixed = [name for name in row.operands if not name.startswith("*")]
-            given = dict(zip(fixed, args, strict=False))
+            strings = [a for a in args[:1] if isinstance(a, Known) and isinstance(a.value, str)]  # np.einsum's
+            args = args[len(strings) :]
+            given = {**dict(zip(row.params, strings, strict=False)), **dict(zip(fixed, args, strict=False))}
             given["*"] = args[len(fixed) :]
             return {**given, **kwargs}
         names = [name.strip("[]") for name in row.operands]
