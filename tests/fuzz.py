@@ -9,6 +9,7 @@ import argparse
 import ast
 import dataclasses
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -21,12 +22,24 @@ from tests.programs_judge import judge
 from tests.programs_strategy import Program, make_program
 
 
+#: Seconds that one program may take; one that was made smaller may have lost the end of a loop.
+_LONGEST = 30
+
+
+def _too_long(*_: object) -> None:
+    raise TimeoutError("the program does not end")
+
+
 def failure(program: Program) -> Exception | None:
     """What is wrong with a program, if anything is."""
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(_LONGEST)
     try:
         judge(program)
     except Exception as error:
         return error
+    finally:
+        signal.alarm(0)
     return None
 
 

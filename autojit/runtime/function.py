@@ -126,14 +126,17 @@ class Controller:
 
     # ---- plans
 
-    def miss(self, probe: Probe, values: tuple[Any, ...]) -> tuple[Any, ...] | Restart | None:
-        """No plan applies: make one, if it pays, and run it."""
+    def miss(
+        self, probe: Probe, values: tuple[Any, ...], tried: tuple[Plan, ...]
+    ) -> tuple[Any, ...] | Restart | None:
+        """None of the plans `tried` applies: make one, if it pays, and run it."""
         if not is_default():
             return None
         with self._lock:
-            for plan in probe.plans:  # another thread may have made it meanwhile
-                if plan.call(*values) is not None:
-                    return probe.enter(*values)
+            if probe.plans is not tried:  # another thread has made one meanwhile
+                return probe.enter(*values)
+            if not probe.on:
+                return None
             self.counters.misses += 1
             if len(probe.plans) >= self.config.max_plans:
                 self._too_many(probe)

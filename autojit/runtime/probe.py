@@ -48,7 +48,8 @@ class Probe:
 
     def enter(self, *values: Any) -> tuple[Any, ...] | None:
         """The region's exit and results, or `None`: run the statements."""
-        for plan in self.plans:
+        plans = self.plans
+        for plan in plans:
             try:
                 result = plan.call(*values)
             except Trapped:
@@ -65,7 +66,7 @@ class Probe:
             self.hits += 1
             return result
         try:
-            result = self.owner.miss(self, values)
+            result = self.owner.miss(self, values, plans)
         except (UncompilableError, AutojitWarning):
             raise
         except Exception as error:
