@@ -149,7 +149,18 @@ def square(x: Any) -> Any:
 def reciprocal(x: Any) -> Any:
     if kind(x) in "iu":
         return lax.div(jnp.ones_like(x), jnp.where(x == 0, jnp.ones_like(x), x))
-    return exact.divide(jnp.ones_like(x), x)
+    return _complex_reciprocal(x) if kind(x) == "c" else exact.divide(jnp.ones_like(x), x)
+
+
+def _complex_reciprocal(x: Any) -> Any:
+    """In the order of NumPy's loop."""
+    a, b = lax.real(x), lax.imag(x)
+    wide = lax.abs(b) <= lax.abs(a)
+    large, small, one = jnp.where(wide, a, b), jnp.where(wide, b, a), jnp.ones_like(a)
+    ratio = exact.divide(small, large)
+    whole = exact.add(large, exact.multiply(small, ratio))
+    real = exact.divide(jnp.where(wide, one, ratio), whole)
+    return lax.complex(real, -exact.divide(jnp.where(wide, ratio, one), whole))
 
 
 def zero_operand(x: Any) -> Any:

@@ -54,7 +54,8 @@ def function_row(
 
     Args:
         function: The NumPy function.
-        rule: `rule(*xs, dtype, **params)`: maps the operands, fenced, to the result; `dtype` is the result's.
+        rule: `rule(*xs, dtype, **params)`: maps the operands, fenced, to the result; `dtype` is the result's. A rule
+            marked with `wants_trap` takes `trap` too.
         operands: The names of the operands.
         params: The names of the static parameters.
         more: Other fields of the row.
@@ -62,11 +63,13 @@ def function_row(
 
     def lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
         spec = node.outputs[0].spec
-        result = rule(*exact.fence(*xs), dtype=spec.dtype, **node.keywords)
+        more_keywords = {"trap": trap} if getattr(rule, "wants_trap", False) else {}
+        result = rule(*exact.fence(*xs), dtype=spec.dtype, **node.keywords, **more_keywords)
         return (jnp.broadcast_to(exact.cast(result, spec.dtype), spec.shape),)
 
     more.setdefault("infer", dummy_infer(function))
     more.setdefault("lower", lower)
+    more.setdefault("traps", getattr(rule, "wants_trap", False))
     name = more.pop("name", f"np.{function.__name__}")
     return row(name, function, "elementwise", operands, params=params, sharding="elementwise", **more)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, spec_of
+from autojit.ops import exact
 from autojit.ops.families import check_dtypes, row, small_dummy
 
 #: `rule(x, axes, node) -> result`, with the reduced axes dropped. `axes` are sorted and not negative.
@@ -46,17 +47,32 @@ def run_dummy(call: Callable[..., Any], specs: Sequence[Spec], params: dict[str,
             raise
         except Warning as warning:
             raise TypeError(f"NumPy warns, so this is not compiled: {warning}") from None
+    if params.get("dtype") is not None and specs[0].dtype.kind == "c" and np.dtype(params["dtype"]).kind != "c":
+        raise TypeError("this cast is not compiled: NumPy warns that it discards the imaginary part")
     check_dtypes([spec])
     return spec
 
 
-def reduction_infer(call: Callable[..., Any], axis: Any = None) -> Callable[..., tuple[Spec, ...]]:
-    """Specs of a reduction of its first operand; `axis` is the default axis."""
+def reduction_infer(
+    call: Callable[..., Any], axis: Any = None, kinds: str = "", dtypes: str = ""
+) -> Callable[..., tuple[Spec, ...]]:
+    """Specs of a reduction of its first operand.
+
+    Args:
+        call: The NumPy function.
+        axis: The default axis.
+        kinds: The kinds of the operand's dtype that have a lowering; "" for all.
+        dtypes: The same for the `dtype` argument.
+    """
 
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
         if specs[0].kind == "python":
             raise TypeError("a reduction of a Python scalar is not compiled")
         spec = run_dummy(call, specs, params)
+        if kinds and specs[0].dtype.kind not in kinds:
+            raise TypeError(f"this reduction of dtype `{specs[0].dtype}` is not compiled")
+        if dtypes and params.get("dtype") is not None and np.dtype(params["dtype"]).kind not in dtypes:
+            raise TypeError(f"this reduction with `dtype={params['dtype']}` is not compiled")
         axes = normal_axes(params.get("axis", axis), specs[0].ndim)
         return (Spec(reduced_shape(specs[0].shape, axes, bool(params.get("keepdims"))), spec.dtype, spec.kind),)
 
@@ -70,7 +86,7 @@ def reduction_lower(rule: Rule, axis: Any = None) -> Callable[..., Any]:
         axes = normal_axes(node.keywords.get("axis", axis), xs[0].ndim)
         result = rule(xs[0], axes, node)
         spec = node.outputs[0].spec
-        return (result.astype(spec.dtype).reshape(spec.shape),)
+        return (exact.cast(result, spec.dtype).reshape(spec.shape),)
 
     return lower
 
@@ -82,6 +98,8 @@ def reduction(
     params: tuple[str, ...] = ("axis", "keepdims"),
     name: str | None = None,
     axis: Any = None,
+    kinds: str = "",
+    dtypes: str = "",
     **more: Any,
 ) -> Op:
     """A row for a reduction of one operand.
@@ -92,6 +110,8 @@ def reduction(
         params: The static parameters.
         name: The row's name; made from the function's when `None`.
         axis: The default axis: `None` for all axes.
+        kinds: The kinds of the operand's dtype that `rule` takes; "" for all.
+        dtypes: The same for the `dtype` argument.
         more: Other fields of the row.
     """
     return row(
@@ -100,7 +120,7 @@ def reduction(
         "reduction",
         ("a",),
         params=params,
-        infer=reduction_infer(function, axis),
+        infer=reduction_infer(function, axis, kinds, dtypes),
         lower=reduction_lower(rule, axis),
         sharding="reduction",
         **more,

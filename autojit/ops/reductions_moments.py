@@ -30,7 +30,16 @@ def sum_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     x = exact.cast(x, dtype)
     if kind(x) == "b":
         return jnp.any(x, axis=axes)
+    if not axes:
+        return _plus_zero(x)
     return jnp.sum(x.astype(_wide(dtype)), axis=axes, dtype=_wide(dtype)).astype(dtype)
+
+
+def _plus_zero(x: Any) -> Any:
+    """A sum of one element: negative zero becomes zero."""
+    if kind(x) == "c":
+        return lax.complex(_plus_zero(lax.real(x)), _plus_zero(lax.imag(x)))
+    return exact.add(x, jnp.zeros_like(x))
 
 
 def product_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
@@ -38,13 +47,15 @@ def product_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     x = exact.cast(x, dtype)
     if kind(x) == "b":
         return jnp.all(x, axis=axes)
+    if not axes:
+        return multiply(*exact.fence(jnp.ones_like(x), x))
     return jnp.prod(x.astype(_wide(dtype)), axis=axes, dtype=_wide(dtype)).astype(dtype)
 
 
 def over_count(total: Any, count: Any) -> Any:
     """`total / count` rounded as NumPy does: in float64, then to the dtype of the total."""
     if kind(total) == "c":
-        return lax.complex(over_count(lax.real(total), count), over_count(lax.imag(total), count))
+        return exact.divide(total.astype(jnp.complex128), jnp.asarray(count, jnp.complex128)).astype(total.dtype)
     quotient = exact.divide(total.astype(jnp.float64), jnp.asarray(count, jnp.float64))
     return exact.cast(quotient, total.dtype)
 
@@ -58,27 +69,29 @@ def prod(x: Any, axes: tuple[int, ...], node: Any) -> Any:
 
 
 def mean(x: Any, axes: tuple[int, ...], node: Any) -> Any:
-    dtype = node.outputs[0].spec.dtype
-    return over_count(sum_of(x, axes, _wide(dtype)), count_of(x, axes))
+    dtype = _moment_dtype(x, node.keywords.get("dtype"))
+    if x.dtype == jnp.float16 and node.keywords.get("dtype") is None:
+        dtype = np.dtype(np.float32)
+    return over_count(sum_of(x, axes, dtype), count_of(x, axes))
+
+
+def _moment_dtype(x: Any, wanted: Any = None) -> np.dtype:
+    """The dtype in which a mean or variance is computed: float64 for integers and bools."""
+    if wanted is not None:
+        return np.dtype(wanted)
+    return np.dtype(x.dtype) if kind(x) in "fc" else np.dtype(np.float64)
 
 
 def var(x: Any, axes: tuple[int, ...], node: Any) -> Any:
     """NumPy's two passes: the mean, then the sum of the squared distances."""
     keywords = node.keywords
     ddof = keywords.get("correction", keywords.get("ddof", 0))
-    dtype = moment_dtype(x.dtype, keywords.get("dtype"))
+    dtype = _moment_dtype(x, keywords.get("dtype"))
     count = count_of(x, axes)
     center = jnp.expand_dims(over_count(sum_of(x, axes, dtype), count), axes)
     squares = squared(exact.subtract(exact.cast(x, dtype), center))
     total = sum_of(squares, axes, squares.dtype)
     return over_count(total, max(count - ddof, 0))
-
-
-def moment_dtype(have: Any, wanted: Any) -> np.dtype:
-    """The dtype in which a variance is computed: float64 for integers and bools."""
-    if wanted is not None:
-        return np.dtype(wanted)
-    return np.dtype(have) if np.dtype(have).kind in "fc" else np.dtype(np.float64)
 
 
 def squared(x: Any) -> Any:
@@ -141,7 +154,7 @@ def nanvar(x: Any, axes: tuple[int, ...], node: Any) -> Any:
         return var(x, axes, node)
     keywords = node.keywords
     ddof = keywords.get("correction", keywords.get("ddof", 0))
-    dtype = moment_dtype(x.dtype, keywords.get("dtype"))
+    dtype = _moment_dtype(x, keywords.get("dtype"))
     count = _present(x, axes)
     filled = exact.cast(without_nan(x, 0), dtype)
     center = jnp.expand_dims(over_count(sum_of(filled, axes, dtype), count), axes)

@@ -1,4 +1,4 @@
-"""Rules for running sums and products and for differences."""
+"""Rows for running sums and products and for differences."""
 
 from __future__ import annotations
 
@@ -15,6 +15,35 @@ from autojit.ops import elementwise_arithmetic as elementwise
 from autojit.ops import exact
 from autojit.ops.families import row
 from autojit.ops.reductions_common import run_dummy
+from autojit.ops.reductions_moments import without_nan
+
+#: Up to this length the steps are written out one by one.
+_SHORT = 8
+
+
+def running(combine: Callable[[Any, Any], Any], x: Any, axis: int) -> Any:
+    """The running combination along an axis, in `2 * log2(length)` steps of whole arrays.
+
+    Pairs are combined, their running combination is found in the same way, and the elements between follow.
+    """
+    length = x.shape[axis]
+
+    def part(array: Any, start: int, stop: int, step: int = 1) -> Any:
+        return lax.slice_in_dim(array, start, stop, step, axis)
+
+    if length <= _SHORT:
+        parts = [part(x, 0, 1)] if length else [x]
+        for place in range(1, length):
+            parts.append(combine(parts[-1], part(x, place, place + 1)))
+        return lax.concatenate(parts, axis)
+    half = length // 2
+    odd = running(combine, combine(part(x, 0, 2 * half - 1, 2), part(x, 1, 2 * half, 2)), axis)
+    even = lax.concatenate([part(x, 0, 1), combine(part(odd, 0, half - 1), part(x, 2, 2 * half - 1, 2))], axis)
+    shape = (*x.shape[:axis], 2 * half, *x.shape[axis + 1 :])
+    result = jnp.stack([even, odd], axis + 1).reshape(shape)
+    if length == 2 * half:
+        return result
+    return lax.concatenate([result, combine(part(odd, half - 1, half), part(x, length - 1, length))], axis)
 
 
 def _infer(call: Callable[..., Any], axis: Any) -> Callable[..., tuple[Spec, ...]]:
@@ -33,7 +62,11 @@ def _infer(call: Callable[..., Any], axis: Any) -> Callable[..., tuple[Spec, ...
     return infer
 
 
-def _lower(combine: Callable[[Any, Any], Any], start: int, axis: Any) -> Callable[..., Any]:
+def _lower(product: bool, axis: Any, skip_nan: bool) -> Callable[..., Any]:
+    def combine(x: Any, y: Any) -> Any:
+        x, y = exact.fence(x, y)
+        return elementwise.multiply(x, y) if product else elementwise.add(x, y)
+
     def lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
         x, spec = xs[0], node.outputs[0].spec
         wanted = node.keywords.get("axis", axis)
@@ -41,33 +74,44 @@ def _lower(combine: Callable[[Any, Any], Any], start: int, axis: Any) -> Callabl
             x, wanted = x.reshape(-1), 0
         wanted %= x.ndim
         wide = jnp.float32 if spec.dtype == np.float16 else spec.dtype
-        x = exact.cast(x, spec.dtype).astype(wide)
-        if x.size:
-            x = lax.associative_scan(combine, x, axis=wanted)
+        x = without_nan(x, int(product)) if skip_nan else x
+        x = running(combine, exact.cast(x, spec.dtype).astype(wide), wanted)
         if node.keywords.get("include_initial"):
-            first = jnp.full((*x.shape[:wanted], 1, *x.shape[wanted + 1 :]), start, wide)
+            first = jnp.full((*x.shape[:wanted], 1, *x.shape[wanted + 1 :]), int(product), wide)
             x = lax.concatenate([first, x], wanted)
-        return (x.astype(spec.dtype).reshape(spec.shape),)
+        return (exact.cast(x, spec.dtype).reshape(spec.shape),)
 
     return lower
 
 
 def scan_row(
-    name: str, call: Callable[..., Any], product: bool, params: tuple[str, ...], axis: Any = None, **more: Any
+    call: Callable[..., Any],
+    product: bool = False,
+    params: tuple[str, ...] = ("axis", "dtype"),
+    axis: Any = None,
+    skip_nan: bool = False,
+    operand: str = "a",
+    **more: Any,
 ) -> Op:
-    """A row for a running sum, or product."""
+    """A row for a running sum, or product.
 
-    def combine(x: Any, y: Any) -> Any:
-        return elementwise.multiply(x, y) if product else elementwise.add(x, y)
-
+    Args:
+        call: The NumPy function.
+        product: Whether it multiplies.
+        params: The static parameters.
+        axis: The default axis; `None` runs over the flat array.
+        skip_nan: Whether NaN counts as nothing.
+        operand: The name of the operand.
+        more: Other fields of the row.
+    """
     return row(
-        name,
+        more.pop("name", f"np.{call.__name__}"),
         call,
         "reduction",
-        ("a",),
+        (operand,),
         params=params,
         infer=_infer(call, axis),
-        lower=_lower(combine, int(product), axis),
+        lower=_lower(product, axis, skip_nan),
         sharding="scan",
         **more,
     )
@@ -76,6 +120,8 @@ def scan_row(
 def _diff_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
     (spec,) = specs
     result = run_dummy(np.diff, specs, params)
+    if result.shape == spec.shape and params.get("n", 1) == 0:
+        return (spec,)
     axis = params.get("axis", -1) % spec.ndim
     length = max(spec.shape[axis] - params.get("n", 1), 0)
     return (Spec((*spec.shape[:axis], length, *spec.shape[axis + 1 :]), result.dtype, result.kind),)
@@ -83,7 +129,7 @@ def _diff_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ..
 
 def _diff_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
     x = xs[0]
-    axis = node.keywords.get("axis", -1) % x.ndim
+    axis = node.keywords.get("axis", -1) % max(x.ndim, 1)
     for _ in range(node.keywords.get("n", 1)):
         if x.shape[axis] == 0:
             break
@@ -93,13 +139,21 @@ def _diff_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> An
     return (x,)
 
 
-DIFF = row(
-    "np.diff",
-    np.diff,
-    "reduction",
-    ("a",),
-    params=("n", "axis"),
-    infer=_diff_infer,
-    lower=_diff_lower,
-    sharding="stencil",
+ROWS: tuple[Op, ...] = (
+    scan_row(np.cumsum, methods=("cumsum",)),
+    scan_row(np.cumprod, True, methods=("cumprod",)),
+    scan_row(np.nancumsum, skip_nan=True),
+    scan_row(np.nancumprod, True, skip_nan=True),
+    scan_row(np.cumulative_sum, params=("axis", "dtype", "include_initial"), operand="x"),
+    scan_row(np.cumulative_prod, True, params=("axis", "dtype", "include_initial"), operand="x"),
+    row(
+        "np.diff",
+        np.diff,
+        "reduction",
+        ("a",),
+        params=("n", "axis"),
+        infer=_diff_infer,
+        lower=_diff_lower,
+        sharding="stencil",
+    ),
 )

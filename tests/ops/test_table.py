@@ -18,7 +18,7 @@ from autojit.ir.spec import COMPILED_DTYPES, Spec, spec_of
 from autojit.ops import chapters  # noqa: F401  (fills the table)
 from autojit.ops.table import TABLE
 from ops.samples import Case, default_cases, reduction
-from ops.special_samples import SPECIAL
+from ops.special_samples import SPECIAL, outer
 from ops.tolerances import check_close
 
 ROWS = [row for row in TABLE.rows.values() if row.infer is not None]
@@ -38,8 +38,8 @@ def cases_of(row: Op) -> list[Case]:
     rng = np.random.default_rng(zlib.crc32(row.name.encode()))
     if row.samples is not None:
         return [Case(f"sample {n}", _flat(args), kwargs) for n, (args, kwargs) in enumerate(row.samples(rng))]
-    if row.name in SPECIAL:
-        return SPECIAL[row.name](rng)
+    if row.name in SPECIAL or row.name.endswith(".outer"):
+        return SPECIAL.get(row.name, outer)(rng)
     if row.family == "elementwise" and len(row.operands) <= 2:
         return default_cases(len(row.operands), rng)
     if row.family == "reduction" and len(row.operands) == 1:

@@ -1,0 +1,111 @@
+"""Rows for rounding to decimals and for clipping."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autojit.ir.graph import Const
+from autojit.ir.op import Op
+from autojit.ir.spec import Spec
+from autojit.ops import elementwise_arithmetic as arithmetic
+from autojit.ops import exact
+from autojit.ops.elementwise_arithmetic import kind
+from autojit.ops.elementwise_functions import dummy_infer, function_row
+from autojit.ops.families import row, trap_if, wants_trap
+
+
+@wants_trap
+def _round(x: Any, dtype: Any, trap: Callable[[Any], None], decimals: int = 0) -> Any:
+    """NumPy's own steps: scale, round half to even, scale back."""
+    if kind(x) == "c":
+        return lax.complex(*(_round(part, part.dtype, trap, decimals) for part in (lax.real(x), lax.imag(x))))
+    if kind(x) in "iu" and decimals >= 0:
+        return x
+    steps = np.dtype(np.float64) if kind(x) in "iu" else np.dtype(dtype)
+    x = exact.cast(x, steps)
+    if decimals == 0:
+        return arithmetic.rint(x)
+    with np.errstate(over="ignore"):
+        factor = np.asarray(10.0 ** abs(decimals), steps)
+    scale, back = (exact.multiply, exact.divide) if decimals > 0 else (exact.divide, exact.multiply)
+    result = back(arithmetic.rint(scale(x, factor)), factor)
+    if dtype.kind in "iu":
+        trap_if(exact.outside(result, dtype), trap)
+    return result
+
+
+def _fix(x: Any, dtype: Any) -> Any:
+    return arithmetic.trunc(exact.cast(x, dtype))
+
+
+def clip_call(a: Spec, low: Any, high: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """What `np.clip(a, low, high)` stands for when a bound is missing or has no effect.
+
+    Args:
+        a: The spec of the array.
+        low: `None` for no lower bound, a Python int, or anything else for a bound that is kept.
+        high: The same for the upper bound.
+
+    Returns:
+        The NumPy function, and which bounds are its operands after the array.
+    """
+    if a.dtype.kind in "iu":
+        # NumPy drops Python ints that bound nothing, also those that the dtype cannot hold.
+        info = np.iinfo(a.dtype)
+        low = None if type(low) is int and low <= info.min else low
+        high = None if type(high) is int and high >= info.max else high
+    if low is None:
+        return (np.positive, ()) if high is None else (np.minimum, (high,))
+    return (np.maximum, (low,)) if high is None else (np.clip, (low, high))
+
+
+def _clip_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+    (result,) = dummy_infer(np.clip)(specs, params)
+    if result.dtype.kind == "c":
+        raise TypeError("`np.clip` of complex numbers is not compiled")
+    return (result,)
+
+
+def _clip_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
+    spec = node.outputs[0].spec
+    bounds = [_bound(node.inputs[place], xs[place], node.specs[0], spec.dtype, place == 1, trap) for place in (1, 2)]
+    x, low, high = exact.broadcast(exact.cast(xs[0], spec.dtype), *bounds, shape=spec.shape)
+    if kind(x) == "b":
+        return ((x | low) & high,)
+    return (arithmetic.minimum(*exact.fence(arithmetic.maximum(x, low), high)),)
+
+
+def _bound(
+    operand: Any, x: Any, array: Spec, dtype: np.dtype, lower: bool, trap: Callable[[Any], None]
+) -> Any:
+    """A bound in the result's dtype. A Python int outside the array's dtype bounds nothing, or raises."""
+    if operand.spec.weak and operand.spec.dtype.kind == "i" and array.dtype.kind in "iu" and dtype == array.dtype:
+        info = np.iinfo(dtype)
+        least, most = int(info.min), min(int(info.max), 2**63 - 1)
+        value = operand.value if isinstance(operand, Const) else x
+        trap_if(value > most if lower else value < least, trap)
+        x = jnp.clip(x, max(least, -(2**63)), most)
+    return exact.cast(x, dtype)
+
+
+ROWS: tuple[Op, ...] = (
+    function_row(np.round, _round, ("a",), ("decimals",), name="np.round", numpy=(np.round, np.around), methods=("round",)),
+    function_row(np.fix, _fix),
+    row(
+        "np.clip",
+        np.clip,
+        "elementwise",
+        ("a", "a_min", "a_max"),
+        infer=_clip_infer,
+        lower=_clip_lower,
+        methods=("clip",),
+        traps=True,
+        sharding="elementwise",
+        note="with both bounds; with one it is np.maximum or np.minimum",
+    ),
+)
