@@ -231,7 +231,7 @@ class _Survey(Loops):
         if exit_code != RETURN:
             roots = [self.frame.env.get(name) for name in region.live_out]
         else:
-            roots = [returned] if returned is not None else []
+            roots = [] if returned is None else [returned, *map(self.frame.env.get, region.live_return)]
         maker = RecipeMaker(self, [root for root in roots if root is not None])
         recipes = tuple(Unset() if root is None else maker.make(root) for root in roots)
         written = [storage for storage in self.arrays if storage.written]

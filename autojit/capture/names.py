@@ -16,6 +16,8 @@ class _Names(ast.NodeVisitor):
         self.reads: set[str] = set()
         self.binds: set[str] = set()
         self.captured: set[str] = set()  # read inside a nested scope: alive as long as the function object
+        self.maybe: set[str] = set()  # bound by a `:=` that is not evaluated on every way through
+        self._depth = 0  # of expressions that may be skipped
 
     def visit_Name(self, node: ast.Name) -> None:
         if not isinstance(node.ctx, ast.Store):  # `del` needs the name to be bound
@@ -27,6 +29,35 @@ class _Names(ast.NodeVisitor):
         if isinstance(node.target, ast.Name):
             self.reads.add(node.target.id)
         self.generic_visit(node)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        if self._depth:
+            self.maybe.add(node.target.id)
+        self.generic_visit(node)
+
+    def _skippable(self, *nodes: ast.AST | None) -> None:
+        self._depth += 1
+        for node in nodes:
+            if node is not None:
+                self.visit(node)
+        self._depth -= 1
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        self.visit(node.values[0])
+        self._skippable(*node.values[1:])
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        self.visit(node.left)
+        self.visit(node.comparators[0])
+        self._skippable(*node.comparators[1:])
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
+        self.visit(node.test)
+        self._skippable(node.body, node.orelse)
+
+    def visit_Assert(self, node: ast.Assert) -> None:
+        self.visit(node.test)
+        self._skippable(node.msg)
 
     def visit_alias(self, node: ast.alias) -> None:
         self.binds.add(node.asname or node.name.split(".")[0])
@@ -75,6 +106,7 @@ class _Names(ast.NodeVisitor):
         self.reads |= ((inner.reads | inner.captured) - targets) | first.reads
         self.captured |= inner.captured - targets
         self.binds |= walrus
+        self.maybe |= walrus
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
@@ -108,6 +140,7 @@ class Flow:
         self.local_names = local_names
         self.captured = names(body).captured & local_names
         self.after: dict[int, frozenset[str]] = {}  # id(statement) -> live after it
+        self.raised: dict[int, frozenset[str]] = {}  # id(statement) -> live where an exception or `return` leads
         self._loops: list[tuple[frozenset[str], frozenset[str]]] = []  # (live at continue, live at break)
         self._handlers: list[frozenset[str]] = []  # live at the entry of enclosing handlers
         self.block(body, frozenset())
@@ -120,13 +153,14 @@ class Flow:
         """Walk a block backwards; the names live at its entry."""
         for statement in reversed(body):
             raised = frozenset().union(*self._handlers) if self._handlers else frozenset()
+            self.raised[id(statement)] = self.raised.get(id(statement), frozenset()) | raised
             self.after[id(statement)] = self.after.get(id(statement), frozenset()) | live | raised
             live = self._statement(statement, live) | raised
         return live
 
     def _use(self, nodes: Iterable[ast.AST | None], live: frozenset[str]) -> frozenset[str]:
         found = names(node for node in nodes if node is not None)
-        return (live - (found.binds - found.reads)) | (found.reads & self.local_names)
+        return (live - (found.binds - found.reads - found.maybe)) | (found.reads & self.local_names)
 
     def _statement(self, node: ast.stmt, live: frozenset[str]) -> frozenset[str]:
         if isinstance(node, ast.Return):
@@ -144,7 +178,9 @@ class Flow:
         if isinstance(node, ast.While):
             return self._loop(node.body, node.orelse, [node.test], [], live)
         if isinstance(node, ast.With | ast.AsyncWith):
+            self._handlers.append(live)  # a context manager may swallow an exception of the body
             inner = self.block(node.body, live)
+            self._handlers.pop()
             return self._use([item for item in node.items], inner) | (names(node.items).reads & self.local_names)
         if isinstance(node, ast.Try | ast.TryStar):
             return self._try(node, live)
@@ -182,10 +218,11 @@ class Flow:
         final = self.block(node.finalbody, live)
         if node.finalbody:
             final |= live
+        self._handlers.append(final)  # also after a `return` or an exception in a handler
         entries = frozenset().union(
             final, *(self.block(handler.body, final) for handler in node.handlers)
         ) | (names(node.handlers).reads & self.local_names)
-        self._handlers.append(entries)
+        self._handlers[-1] = entries
         live_else = self.block(node.orelse, final)
         inside = self.block(node.body, live_else)
         self._handlers.pop()
@@ -219,21 +256,24 @@ def _after(node: ast.stmt, bound: frozenset[str], table: dict[int, frozenset[str
     if isinstance(node, ast.If):
         return _join([_assign(node.body, bound, table), _assign(node.orelse, bound, table)])
     if isinstance(node, ast.For | ast.AsyncFor):
+        bound -= _deleted(node)
         _assign(node.body, bound | names([node.target]).binds, table)
         _assign(node.orelse, bound, table)
         return bound
     if isinstance(node, ast.While):
+        bound -= _deleted(node)
         _assign(node.body, bound, table)
         _assign(node.orelse, bound, table)
         return bound
     if isinstance(node, ast.With | ast.AsyncWith):
         inner = bound | names(node.items).binds
         _assign(node.body, inner, table)
-        return inner  # a context manager may swallow an exception of the body
+        return inner - _deleted(node)  # a context manager may swallow an exception of the body
     if isinstance(node, ast.Try | ast.TryStar):
         ends = [_assign(node.body, bound, table)]
         if node.orelse and ends[0] is not None:
             ends = [_assign(node.orelse, ends[0], table)]
+        bound -= _deleted(node)
         for handler in node.handlers:
             inner = bound | ({handler.name} if handler.name else frozenset())
             end = _assign(handler.body, inner, table)
@@ -246,10 +286,18 @@ def _after(node: ast.stmt, bound: frozenset[str], table: dict[int, frozenset[str
     if isinstance(node, ast.Match):
         for case in node.cases:
             _assign(case.body, bound | names([case.pattern]).binds, table)
-        return bound
+        return bound - _deleted(node)
     if isinstance(node, ast.Delete):
         return bound - names([node]).binds
-    return bound | names([node]).binds
+    found = names([node])
+    return bound | (found.binds - found.maybe)
+
+
+def _deleted(node: ast.AST) -> set[str]:
+    """The names that a statement, or a part of it, may delete."""
+    inner = list(ast.walk(node))
+    handlers = {part.name for part in inner if isinstance(part, ast.ExceptHandler) and part.name}
+    return handlers | {part.id for part in inner if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del)}
 
 
 def _join(ends: list[frozenset[str] | None]) -> frozenset[str] | None:

@@ -172,7 +172,10 @@ def _probe(region: Region, original: list[ast.stmt]) -> ast.stmt:
     lines = [f"if {mark}.on and ({TEMPORARY} := {mark}.enter({arguments})) is not None:"]
     kinds = {type(node) for s in region.statements for node in leaving(s)}
     if ast.Return in kinds:
-        lines.append(f"    if {TEMPORARY}[0] == {RETURN}: return {TEMPORARY}[1]")
+        lines.append(f"    if {TEMPORARY}[0] == {RETURN}:")
+        for number, name in enumerate(region.live_return, 2):
+            lines.append(f"        if {TEMPORARY}[{number}] is not {mark}.unset: {name} = {TEMPORARY}[{number}]")
+        lines.append(f"        return {TEMPORARY}[1]")
     for number, name in enumerate(region.live_out, 1):
         guard = "" if name in region.certain else f"if {TEMPORARY}[{number}] is not {mark}.unset: "
         lines.append(f"    {guard}{name} = {TEMPORARY}[{number}]")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture import layout
+from autojit.capture.inverse import inverse
 from autojit.capture.prologue import Prologue
 from autojit.capture.source import original_of
 from autojit.capture.values import (
@@ -21,7 +22,6 @@ from autojit.capture.values import (
     LoopInt,
     Masked,
     Opaque,
-    Partial,
     Storage,
     Sym,
     Unknown,
@@ -35,7 +35,6 @@ from autojit.ir.evaluate import run_node
 from autojit.ir.graph import Const, Operand, Value
 from autojit.ir.op import Op
 from autojit.ir.spec import COMPILED_DTYPES, PYTHON_DTYPES, Spec, spec_of
-from autojit.ops.chapters import TABLE
 
 _INT64 = np.iinfo(np.int64)
 _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc)
@@ -463,7 +462,7 @@ class Recorder:
             (base,) = self.builder.add(step.op, [bases[-1], *step.operands], dict(step.params), self.line)
             bases.append(base)
         for step, base in zip(reversed(array.steps), reversed(bases), strict=False):
-            op, operands, params = _inverse(step, base.spec)
+            op, operands, params = inverse(step, base.spec)
             inputs = [value] if op.name in ("np.transpose", "np.reshape") else [base, value, *operands]
             (value,) = self.builder.add(op, inputs, params, self.line)
         self.journal.append((storage, storage.value))
@@ -488,21 +487,6 @@ def _protect(argument: Any) -> Any:
         argument = argument.view()
         argument.flags.writeable = False
     return argument
-
-
-def _inverse(step: Any, base: Spec) -> tuple[Op, tuple[Operand, ...], dict[str, Any]]:
-    """The op that puts a new value of a view back into its base."""
-    params = dict(step.params)
-    name = step.op.name
-    if name == "getitem":
-        return TABLE["setitem"], step.operands, params
-    if name == "np.transpose":
-        return step.op, (), {"axes": tuple(int(axis) for axis in np.argsort(params["axes"]))}
-    if name == "np.reshape":
-        return step.op, (), {"shape": base.shape}
-    if name in ("np.real", "np.imag"):
-        return TABLE["set_" + name[3:]], (), {}
-    raise CannotCapture("read-only", f"a view made by `{name}` is read-only")
 
 
 __all__ = ["Recorder", "describe"]

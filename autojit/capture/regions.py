@@ -13,15 +13,11 @@ from dataclasses import dataclass, field
 
 from autojit.capture.names import Flow, assigned_before, names
 from autojit.capture.source import FunctionSource
-from autojit.errors import SourceLine
+from autojit.errors import CannotCapture, SourceLine
 
 RETURN, BREAK, CONTINUE = 1, 2, 3
 #: The name that holds a plan's result for a moment, and the prefix of arguments taken out of native calls.
 TEMPORARY = "__autojit"
-
-
-#: Builtins that may see any local name.
-_LOOKERS = frozenset(["locals", "vars", "dir", "eval", "exec"])
 
 
 @dataclass(eq=False, slots=True)
@@ -42,6 +38,7 @@ class Region:
         live_in: Local names the statements may read before they bind them; all are certainly bound.
         live_out: Local names bound here that may be read afterwards.
         certain: The part of `live_out` that every way through the region binds.
+        live_return: Local names bound here that a `finally` around the region may read after a `return` in it.
         moving: Names that enclosing native loops rebind: their values change from entry to entry.
         unbound: A live-in that may be unbound, so that the region can have no probe; or "".
         parts: What a split left: regions and native statements in program order; or `None`.
@@ -55,6 +52,7 @@ class Region:
     moving: frozenset[str]
     unbound: str = ""
     depth: int = 0
+    live_return: tuple[str, ...] = ()
     parts: list[Region | Native] | None = None
 
     @property
@@ -94,6 +92,8 @@ class RegionTree:
     def __init__(self, source: FunctionSource) -> None:
         self.source = source
         code = source.function.__code__
+        if _sees_all_names(source.node):
+            raise CannotCapture("unsupported-syntax", "`locals()` or `eval` sees every local name")
         self.local_names = frozenset(code.co_varnames) | frozenset(code.co_cellvars) | frozenset(code.co_freevars)
         self.free_names = frozenset(code.co_freevars)
         node = source.node
@@ -105,8 +105,6 @@ class RegionTree:
         parameters = code.co_argcount + code.co_kwonlyargcount + bool(flags & 4) + bool(flags & 8)
         bound = frozenset(code.co_varnames[:parameters]) | frozenset(code.co_freevars)
         self.flow = Flow(body, self.local_names)
-        if not _LOOKERS.isdisjoint(code.co_names):
-            self.flow.captured = self.local_names
         self.bound = assigned_before(body, bound)
         self.regions: list[Region] = []
         self._hoisted = 0
@@ -144,6 +142,7 @@ class RegionTree:
             moving,
             unbound[0] if unbound else "",
             depth,
+            tuple(sorted(found.binds & self.flow.raised.get(id(first), frozenset()))),
         )
         self.regions.append(region)
         return region
@@ -224,6 +223,15 @@ class RegionTree:
         rest.autojit_origin = statement  # type: ignore[attr-defined]
         rest.value = ast.copy_location(ast.Call(call.func, arguments, keywords), call)  # type: ignore[attr-defined]
         return hoisted, rest
+
+
+def _sees_all_names(function: ast.AST) -> bool:
+    """Whether a function asks for its own local names as such."""
+    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
+    return any(
+        call.func.id in ("locals", "eval", "exec") or (call.func.id in ("vars", "dir") and not call.args)  # type: ignore[attr-defined]
+        for call in calls
+    )
 
 
 def assigned_after(statements: Sequence[ast.stmt]) -> frozenset[str]:
