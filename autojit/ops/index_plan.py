@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -77,14 +78,21 @@ def plan_index(index: Index, base: Spec, operands: Sequence[Spec]) -> Plan:
         IndexError: NumPy's own error for these shapes.
         CannotCapture: An index that is not compiled.
     """
+    # A key of the cache cannot tell `True` from 1.
+    if any(isinstance(e, bool | np.bool_) for e in index.entries):
+        raise CannotCapture("data-shape", "a boolean scalar as an index")
+    return _plan(index, base, tuple(operands))
 
+
+@lru_cache(maxsize=4096)
+def _plan(index: Index, base: Spec, operands: tuple[Spec, ...]) -> Plan:
     def is_mask(entry: Entry) -> bool:
         return isinstance(entry, Place) and operands[entry.operand].dtype == np.bool_
 
     fancy = [e for e in index.entries if isinstance(e, Place) and not is_mask(e) and operands[e.operand].shape]
     masks = sum(map(is_mask, index.entries))
-    if any(isinstance(e, bool | np.bool_) for e in index.entries) or masks > 1 or (masks and fancy):
-        raise CannotCapture("data-shape", "a boolean scalar, or several arrays with a boolean one, as an index")
+    if masks > 1 or (masks and fancy):
+        raise CannotCapture("data-shape", "several arrays, one of them boolean, as an index")
     _check(index, base, operands)
     axes: list[Axis] = []
     rest: list[int] = []
