@@ -91,6 +91,23 @@ class Sym:
 
 
 @dataclass(eq=False, slots=True)
+class LoopInt:
+    """A Python int made from the index of a rolled loop: a value of the loop's body, with known bounds.
+
+    Attributes:
+        value: The graph value, a Python int.
+        low: The least value it can have, inclusive; `None` when the loop's bounds are run-time values.
+        high: The greatest.
+        affine: Its form in loop indices, when it is affine.
+    """
+
+    value: Operand
+    low: int | None
+    high: int | None
+    affine: Affine | None = None
+
+
+@dataclass(eq=False, slots=True)
 class Storage:
     """The memory of an array, as a value with versions. Views share their storage.
 
