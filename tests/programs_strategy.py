@@ -39,6 +39,7 @@ def bump(a, step=1):
     return a
 
 WEIGHTS = np.arange(4.0)
+WEIGHTS.flags.writeable = False
 OFFSET = 3
 """,
     """
@@ -60,6 +61,7 @@ def bump(a, step=2):
     return a.T
 
 WEIGHTS = np.array([2, -1, 0, 3])
+WEIGHTS.flags.writeable = False
 OFFSET = 1.5
 """,
 )
