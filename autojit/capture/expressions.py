@@ -409,6 +409,19 @@ class Expressions(Calls):
             return self.wrap(getattr(value, name), path, path)
         raise CannotCapture("effect", f"the attribute `.{name}` of a `{kind.__name__}`")
 
+    def is_own_attribute(self, owner: Any, name: str) -> bool:
+        """Whether an attribute is an object's own, so that setting it runs no code and hides nothing of the class."""
+        if not isinstance(owner, Known) or isinstance(owner.value, type) or "__setattr__" in overridden(type(owner.value)):
+            return False
+        in_class = _find(type(owner.value), name)
+        if isinstance(in_class, types.MemberDescriptorType):
+            return True
+        if name not in getattr(owner.value, "__dict__", {}) or hasattr(type(in_class), "__set__"):
+            return False
+        if owner.path is not None:
+            self.prologue.check(f"{name!r} in {owner.path}.__dict__", f"`.{name}` is an attribute of its own")
+        return True
+
     def _eval_Call(self, node: ast.Call) -> Any:
         function = self.evaluate(node.func)
         args = self._items(node.args)

@@ -125,8 +125,12 @@ class RegionTree:
         live_after = (self.flow.live_after(known[-1]) if known else self.bound.get(id(last), bound)) | extra_live
         found = names(statements)
         reads = found.reads & self.local_names
+        if "super" in found.reads and "__class__" in self.free_names:
+            extra_reads = frozenset(self.source.function.__code__.co_varnames[:1])  # `super()` looks at the first argument
+        else:
+            extra_reads = frozenset()
         exposed = Flow(statements, self.local_names | extra_live)
-        needed = exposed.block(statements, frozenset()) & reads
+        needed = exposed.block(statements, frozenset()) & reads | extra_reads
         ends = assigned_after(statements)
         live_out = tuple(sorted((found.binds & (live_after | extra_live))))
         if any(isinstance(leaver, ast.Break | ast.Continue) for statement in statements for leaver in leaving(statement)):

@@ -149,23 +149,22 @@ class Statements(Expressions):
             owner, key = self.evaluate(target.value), self.evaluate(target.slice)
             old = self.subscript(owner, key)
             new = self.inplace(type(node.op), old, self.evaluate(node.value))
-            if not (isinstance(old, Arr) and new is old and old.steps and isinstance(owner, Arr)):
-                self._store_item(owner, key, new)  # a view has been written already
+            # Written in place already; storing the same object again changes nothing.
+            same = isinstance(old, Arr) and new is old
+            is_view = same and old.steps and isinstance(owner, Arr)
+            is_item = same and isinstance(owner, Known) and type(owner.value) in (list, dict)
+            if not (is_view or is_item):
+                self._store_item(owner, key, new)
             return None
         if isinstance(target, ast.Attribute):
             owner = self.evaluate(target.value)
             old = self.attribute(owner, target.attr)
             if isinstance(old, Arr) and old.kind == "array":
                 # `self.x += y` writes the array; binding the same object again changes nothing.
-                if self._plain_attribute(owner):
+                if self.is_own_attribute(owner, target.attr):
                     self.inplace(type(node.op), old, self.evaluate(node.value))
                     return None
         raise CannotCapture("statement", "the assignment to an attribute")
-
-    def _plain_attribute(self, owner: Any) -> bool:
-        return isinstance(owner, Known) and "__setattr__" not in {
-            name for base in type(owner.value).__mro__ if base is not object for name in vars(base)
-        }
 
     def bind(self, target: ast.expr, value: Any) -> None:
         """Assign a value to a target."""
