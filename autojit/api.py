@@ -15,6 +15,8 @@ from autojit.compile.transfer import RESULTS, STAGING
 from autojit.errors import AutojitWarning, Reason
 from autojit.explain.report import Explanation, explain_call, strict_reasons
 from autojit.explain.select import compiler_ir_of
+from autojit.ops.chapters import TABLE
+from autojit.partition.compilable import check_names
 from autojit.runtime.function import CONTROLLERS, Controller
 from autojit.runtime.info import CacheInfo, cache_info
 
@@ -71,6 +73,8 @@ def _decorate(function: Any, options: dict[str, Any], strict: bool) -> Any:
     config = flags.merge(flags.current(), options)
     if config.policy is None:
         config = flags.merge(config, {"policy": "eager" if strict else "measured"})
+    if config.ops_to_cluster or config.cluster_exclude_ops:
+        check_names(config, TABLE.rows.values())
     if not isinstance(original, types.FunctionType):
         if strict:
             raise TypeError(f"`{function!r}` is not a Python function, so there is nothing to compile")

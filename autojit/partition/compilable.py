@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 
 from autojit.config import Config
-from autojit.errors import Reason
+from autojit.errors import FlagError, Reason
 from autojit.ir.graph import Graph, Node
 from autojit.ir.op import Op
 from autojit.ir.spec import COMPILED_DTYPES
@@ -44,6 +45,22 @@ def subgraphs(node: Node) -> tuple[Graph, ...]:
 
 def _is_named(op: Op, names: tuple[str, ...]) -> bool:
     return any(name in (op.name, op.family) or f"np.{name}" == op.name for name in names)
+
+
+def check_names(config: Config, ops: Iterable[Op]) -> None:
+    """Refuse spelling mistakes in the knobs that name operations.
+
+    Raises:
+        FlagError: A name is neither an op of `ops` nor a family.
+    """
+    known = list(ops)
+    for name in unknown_names(config, known):
+        all_names = dict.fromkeys(part for op in known for part in (op.name, op.name.removeprefix("np."), op.family))
+        near = difflib.get_close_matches(name, all_names, n=1, cutoff=0.5)
+        flag = "ops_to_cluster" if name in config.ops_to_cluster else "cluster_exclude_ops"
+        families = ", ".join(f"`{family}`" for family in dict.fromkeys(op.family for op in known))
+        hint = f"; did you mean `{near[0]}`?" if near else ""
+        raise FlagError(f"unknown operation `{name}` in `--{flag}`{hint}\nthe families are {families}")
 
 
 def unknown_names(config: Config, ops: Iterable[Op]) -> tuple[str, ...]:

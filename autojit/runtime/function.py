@@ -21,6 +21,7 @@ from autojit.config import Config
 from autojit.errors import AutojitError, AutojitWarning, CannotCapture, Reason, SourceLine, UncompilableError
 from autojit.partition.cost import entry_cost, estimate
 from autojit.runtime.compiler import Counters, Prepared, compile_plan, prepare
+from autojit.runtime.debug import describe
 from autojit.runtime.environment import is_default
 from autojit.runtime.measured import Trial
 from autojit.runtime.plan import Plan, native_plan
@@ -203,8 +204,7 @@ class Controller:
         number = probe.region.number
         plan = compile_plan(prepared, self.counters, f"region_{number}_" if number else "")
         if self.config.clustering_debug:
-            lines = f"{probe.region.lines[0]}-{probe.region.lines[1]}"
-            log.warning("%s, lines %s:\n%s", self.original.__qualname__, lines, plan.source)
+            log.warning("%s", describe(self.original.__qualname__, prepared, plan))
         return plan
 
     def _add(self, probe: Probe, plan: Plan) -> None:
