@@ -234,7 +234,17 @@ def test_aliasing_of_results() -> None:
 
 def test_scalars_keep_their_kind() -> None:
     def f(x, n, s):
-        return np.sum(x), x[0], x.max() * 2, n + 1, s * 2.0, np.float32(s), x.shape[0] * n, float(np.sum(x)), np.array(3.0)
+        return (
+            np.sum(x),
+            x[0],
+            x.max() * 2,
+            n + 1,
+            s * 2.0,
+            np.float32(s),
+            x.shape[0] * n,
+            float(np.sum(x)),
+            np.array(3.0),
+        )
 
     check(f, rand(5), 3, 1.5, whole=True)
     check(f, rand(5).astype(np.float32), 3, 1.5, whole=True)
@@ -492,3 +502,15 @@ def test_masked_reads_written_back() -> None:
     check(integers, np.arange(6))
     check(integers, np.arange(6.0), whole=True)
     check(inverse, rand(0, 3), whole=True)
+
+
+def test_einsum_and_rotations() -> None:
+    def f(a, b):
+        return np.einsum("ij,jk->ik", a, b), np.einsum("ii", a), np.rot90(a), np.rot90(a, 2), np.rot90(a, -1)
+
+    def g(a):
+        np.rot90(a)[0] = 7.0
+        return a
+
+    check(f, rand(4, 4), rand(4, 4), whole=True)
+    check(g, rand(3, 4), whole=True)

@@ -209,3 +209,77 @@ def test_other_dtypes() -> None:
     check(f, np.zeros(4, np.int32), 20)
     for dtype in (np.int64, np.float32, np.float64, np.complex128, np.uint8):
         check(g, np.ones(4, dtype), 20)
+
+
+def test_aliases_of_carried_names() -> None:
+    def first_array_is_written(x, n):
+        y = x
+        total = 0.0
+        for _ in range(n):
+            x += 1
+            total += y.sum()
+            y = y * 2
+        return total, y
+
+    def closure_sees_the_moment(x, n):
+        t = x * 0
+
+        def doubled():
+            return t * 2
+
+        for _ in range(n):
+            a = doubled()
+            t = a + 1
+        return t
+
+    def iterator(x, n):
+        it = iter([1.0, 2.0, 3.0] * 20)
+        for _ in range(n):
+            x = x * 0.5 + next(it)
+        return x
+
+    def views(a, n):
+        row = a[1]
+        for i in range(n):
+            row += a[0]
+            a[2] = row * i
+        return a
+
+    check(first_array_is_written, rand(4), 40)
+    check(closure_sees_the_moment, rand(4), 40)
+    check(iterator, rand(4), 40)
+    check(views, rand(3, 4), 40, whole=True)
+
+
+class Field:
+    """Arrays as attributes, first met inside the loop."""
+
+    def __init__(self) -> None:
+        self.u = rand(20)
+        self.rate = 0.1
+
+    def run(self, n):
+        for _ in range(n):
+            self.u[1:-1] += self.rate * (self.u[2:] - 2 * self.u[1:-1] + self.u[:-2])
+        return self.u.sum()
+
+
+def test_attributes_in_the_body() -> None:
+    check(Field.run, Field(), 50, whole=True)
+
+
+def test_negative_and_stepped_ranges() -> None:
+    def f(a, n):
+        for i in range(n - 1, 0, -2):
+            a[i] = a[i - 1] + a[i - n]
+        for i in range(-5, 40, 3):
+            a[i % 4] += 1.0
+        return a
+
+    def g(a, n):
+        for i in range(n - 1, 0, -2):
+            a[i] = a[i - 1] + a[i - n] * i
+        return a, i
+
+    check(f, rand(50), 50)
+    check(g, rand(50), 50)

@@ -11,7 +11,19 @@ import numpy as np
 
 from autojit.capture.layout import ordered_strides, set_strides
 from autojit.capture.recorder import describe
-from autojit.capture.values import Arr, Items, Known, LoopInt, Masked, Method, Opaque, Storage, Sym, is_plain, make_dummy
+from autojit.capture.values import (
+    Arr,
+    Items,
+    Known,
+    LoopInt,
+    Masked,
+    Method,
+    Opaque,
+    Storage,
+    Sym,
+    is_plain,
+    make_dummy,
+)
 from autojit.capture.views import SliceParts, Views
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec
@@ -57,7 +69,7 @@ class Arrays(Views):
 
     def binary(self, kind: type, left: Any, right: Any) -> Any:
         """`left <operator> right`."""
-        ufunc, function, text = (BINARY.get(kind) or COMPARE[kind])
+        ufunc, function, text = BINARY.get(kind) or COMPARE[kind]
         for value in (left, right):
             if isinstance(value, Opaque):
                 raise CannotCapture(value.id, value.detail)
@@ -119,7 +131,7 @@ class Arrays(Views):
             ufunc = fast_power(whole.spec, exponent.value)
         elif isinstance(whole, Arr) and isinstance(exponent, Sym):
             is_half = exponent.value == 0.5
-            self.prologue.check(f"({exponent.name} == 0.5) is {bool(is_half)}", "an exponent is 0.5 or is not")
+            self.prologue.check(f"bool({exponent.name} == 0.5) is {bool(is_half)}", "an exponent is 0.5 or is not")
             ufunc = fast_power(whole.spec, exponent.value) if is_half else None
         if ufunc is not None:
             return self.apply(TABLE.rows[f"np.{ufunc.__name__}"], [base], {})
@@ -127,8 +139,12 @@ class Arrays(Views):
 
     def _refuse_python_scalars(self, ufunc: Any, *values: Any) -> None:
         """Python's own arithmetic on a scalar taken out of an array is not NumPy's."""
-        if all(isinstance(value, Known | Sym) or (isinstance(value, Arr) and value.kind == "python") for value in values):
-            raise CannotCapture("data-value", f"Python arithmetic (`{ufunc.__name__}`) on a number taken out of an array")
+        if all(
+            isinstance(value, Known | Sym) or (isinstance(value, Arr) and value.kind == "python") for value in values
+        ):
+            raise CannotCapture(
+                "data-value", f"Python arithmetic (`{ufunc.__name__}`) on a number taken out of an array"
+            )
 
     def settled(self, value: Any) -> Any:
         """A scalar that is part of the key already, as the constant that it is."""
@@ -186,7 +202,12 @@ class Arrays(Views):
             if isinstance(target, Items) and target.kind is list and kind is ast.Add and self._is_sequence(value):
                 target.items.extend(self.as_items(value).values)  # type: ignore[union-attr]
                 return target
-            if isinstance(target, Items) and target.kind is list and kind is ast.Mult and isinstance(value, Known | Sym):
+            if (
+                isinstance(target, Items)
+                and target.kind is list
+                and kind is ast.Mult
+                and isinstance(value, Known | Sym)
+            ):
                 target.items *= self.static(value)  # type: ignore[operator]
                 return target
             if isinstance(target, Known) and isinstance(target.value, list | dict | set):
@@ -288,7 +309,9 @@ def _is_number(value: Any) -> bool:
     """Whether Python sees a Python int or float."""
     if isinstance(value, Known | Sym):
         return type(value.value) in (int, float)
-    return isinstance(value, LoopInt) or (isinstance(value, Arr) and value.kind == "python" and value.dtype.kind in "if")
+    return isinstance(value, LoopInt) or (
+        isinstance(value, Arr) and value.kind == "python" and value.dtype.kind in "if"
+    )
 
 
 def _is_int(value: Any) -> bool:

@@ -83,7 +83,9 @@ class Builtins(Iteration):
     def _builtin_round(self, value: Any, digits: Any = Known(None)) -> Any:
         if isinstance(value, Arr):
             raise CannotCapture("data-value", "`round` of an array")
-        return self._scalar_call(round, [value] if isinstance(digits, Known) and digits.value is None else [value, digits], {})
+        return self._scalar_call(
+            round, [value] if isinstance(digits, Known) and digits.value is None else [value, digits], {}
+        )
 
     def _builtin_len(self, value: Any) -> Any:
         if isinstance(value, Arr):
@@ -157,7 +159,9 @@ class Builtins(Iteration):
             if value.loose:
                 if not overridden(type(value.value)).isdisjoint(("__getattr__", "__getattribute__", text)):
                     raise CannotCapture("effect", f"`hasattr` of {describe(value)}, which has its own attribute access")
-                self.prologue.check(f"hasattr({value.path}, {text!r}) is {found}", f"there is an attribute `{text}`, or not")
+                self.prologue.check(
+                    f"hasattr({value.path}, {text!r}) is {found}", f"there is an attribute `{text}`, or not"
+                )
             return Known(found)
         raise CannotCapture("unsupported-syntax", f"`hasattr` of {describe(value)}")
 
@@ -227,4 +231,3 @@ class Builtins(Iteration):
         if isinstance(value, Opaque):
             raise CannotCapture(value.id, value.detail)
         return type(len) if isinstance(value, Method) else type(lambda: None)
-

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.builtin_calls import Builtins
-from autojit.capture.source import FunctionSource, load, original_of
 from autojit.capture.recorder import describe
+from autojit.capture.source import FunctionSource, load, original_of
 from autojit.capture.values import Arr, Closure, Frame, Items, Known, Method, Opaque, Partial, Sym, is_plain, overridden
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
@@ -95,7 +95,9 @@ class Calls(Builtins):
             return self._inline(function, args, kwargs)
         if isinstance(target, types.MethodType):
             path = function.path
-            owner = function.owner or (self.wrap(target.__self__, f"{path}.__self__", "self") if path else Known(target.__self__))
+            owner = function.owner or (
+                self.wrap(target.__self__, f"{path}.__self__", "self") if path else Known(target.__self__)
+            )
             return self.call(Known(target.__func__, path and f"{path}.__func__"), [owner, *args], kwargs)
         inner = getattr(target, "_implementation", None)
         if isinstance(inner, types.FunctionType):
@@ -130,7 +132,16 @@ class Calls(Builtins):
 
     def _items_method(self, owner: Items, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         items = owner.items
-        if owner.path is not None and name in ("append", "extend", "insert", "pop", "remove", "clear", "update", "sort"):
+        if owner.path is not None and name in (
+            "append",
+            "extend",
+            "insert",
+            "pop",
+            "remove",
+            "clear",
+            "update",
+            "sort",
+        ):
             raise CannotCapture("effect", f"`.{name}` changes an outside list or dict")
         if isinstance(items, list) and owner.kind is list:
             if name == "append" and len(args) == 1:
@@ -198,7 +209,9 @@ class Calls(Builtins):
         except TypeError as error:
             raise CannotCapture("raises", f"TypeError: {function.__qualname__}() {error}") from None
         env: dict[str, Any] = {}
-        positional = [p.name for p in signature.parameters.values() if p.default is not p.empty and p.kind != p.KEYWORD_ONLY]
+        positional = [
+            p.name for p in signature.parameters.values() if p.default is not p.empty and p.kind != p.KEYWORD_ONLY
+        ]
         for name, parameter in signature.parameters.items():
             if parameter.kind is parameter.VAR_POSITIONAL:
                 env[name] = Items(tuple, list(bound.arguments.get(name, ())))

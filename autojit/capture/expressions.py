@@ -13,7 +13,20 @@ import numpy as np
 from autojit.capture.arrays import BINARY, COMPARE
 from autojit.capture.calls import TRUSTED, Calls
 from autojit.capture.recorder import describe
-from autojit.capture.values import Arr, Closure, Frame, Items, Known, Method, Opaque, Partial, Stream, Sym, is_plain, overridden
+from autojit.capture.values import (
+    Arr,
+    Closure,
+    Frame,
+    Items,
+    Known,
+    Method,
+    Opaque,
+    Partial,
+    Stream,
+    Sym,
+    is_plain,
+    overridden,
+)
 from autojit.capture.views import SliceParts
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
@@ -205,7 +218,17 @@ class Expressions(Calls):
         """The elements of a comprehension, each made when it is asked for, and how many there may be."""
         outer = self.frame
         names = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
-        frame = Frame(outer.name, outer.file, {}, outer.namespace, outer.namespace_path, {}, frozenset(names), outer, outer.trusted)
+        frame = Frame(
+            outer.name,
+            outer.file,
+            {},
+            outer.namespace,
+            outer.namespace_path,
+            {},
+            frozenset(names),
+            outer,
+            outer.trusted,
+        )
 
         def inside(work: Callable[..., Any], *args: Any) -> Any:
             before, self.frame = self.frame, frame
@@ -366,7 +389,7 @@ class Expressions(Calls):
             return Method(self.open(known), name)
         if isinstance(value, type) or known.path is None:
             got = self.ask(getattr, value, name)
-            if isinstance(value, type) and not (value.__module__ or "").split(".")[0] in TRUSTED:
+            if isinstance(value, type) and (value.__module__ or "").split(".")[0] not in TRUSTED:
                 return self.wrap(got, f"{self.prologue.constant(value)}.{name}", f"{value.__name__}.{name}")
             return self.constant(got) if not isinstance(got, types.MethodType) else Known(got)
         return self._instance_attribute(known, name)
@@ -411,7 +434,11 @@ class Expressions(Calls):
 
     def is_own_attribute(self, owner: Any, name: str) -> bool:
         """Whether an attribute is an object's own, so that setting it runs no code and hides nothing of the class."""
-        if not isinstance(owner, Known) or isinstance(owner.value, type) or "__setattr__" in overridden(type(owner.value)):
+        if (
+            not isinstance(owner, Known)
+            or isinstance(owner.value, type)
+            or "__setattr__" in overridden(type(owner.value))
+        ):
             return False
         in_class = _find(type(owner.value), name)
         if isinstance(in_class, types.MemberDescriptorType):

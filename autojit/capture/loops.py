@@ -15,7 +15,7 @@ import numpy as np
 
 from autojit.capture.names import Flow, names
 from autojit.capture.statements import Signal, Statements
-from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Storage, Sym, make_dummy
+from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Opaque, Storage, Stream, Sym, make_dummy
 from autojit.errors import CannotCapture, SourceLine
 from autojit.ir.build import Builder
 from autojit.ir.graph import Const, Graph, Operand, Value
@@ -172,6 +172,11 @@ class Loops(Statements):
         target = node.target.id  # type: ignore[attr-defined]
         if target in bound or any(isinstance(n, ast.NamedExpr | ast.Delete) for s in node.body for n in ast.walk(s)):
             raise CannotCapture("long-loop", "its body rebinds the loop variable")
+        for value in self.frame.env.values():
+            if isinstance(value, Stream):
+                raise CannotCapture("long-loop", "an iterator may be used up in it")
+            if isinstance(value, Closure):
+                exposed |= bound  # a nested function sees the names of the moment
         state = self._save()
         try:
             self._roll_with(node, bounds, sorted(bound), exposed)
@@ -239,7 +244,8 @@ class Loops(Statements):
             if not more_names and not more_storages and stable:
                 self._restore_values(state)  # what the body found outside stays
                 return body
-            self._restore(state)
+            # What was learned about outside objects stays, or a storage would be another one in the next run.
+            self._restore_values(state)
             if not more_names and not more_storages:
                 return None
             carried += more_names
@@ -263,6 +269,7 @@ class Loops(Statements):
         inner, examples, self.examples = self.builder, self.examples, None
         try:
             env[node.target.id] = self._index(bounds, inner)  # type: ignore[attr-defined]
+            initial = {name: env.get(name) for name in carried}
             heads = {name: self._head(env.get(name), inner) for name in carried}
             env.update(heads)
             starts = {id(head.storage) for head in heads.values()}
@@ -284,7 +291,7 @@ class Loops(Statements):
             if fresh_storages or rebound:
                 return _Body(None, [], [], [], []), rebound, fresh_storages, False  # type: ignore[arg-type]
             last = [n for n in bound if n not in exposed and n in env]
-            return self._finish_body(inner, carried, storages, last, heads, entered)
+            return self._finish_body(inner, carried, storages, last, heads, initial, entered)
         finally:
             self.builder, self.examples = outer, examples
 
@@ -295,9 +302,17 @@ class Loops(Statements):
         storages: list[Storage],
         last: list[str],
         heads: dict[str, Arr],
+        initial: dict[str, Any],
         entered: bool,
     ) -> tuple[_Body, list[str], list[Storage], bool]:
         env = self.frame.env
+        for name in carried:
+            before = initial.get(name)
+            if isinstance(before, Arr) and before.kind == "array" and before.storage in storages:
+                # In the first iteration the name still means the array that is written.
+                raise CannotCapture(
+                    "long-loop", f"`{name}` is bound anew in each iteration, and its first array written"
+                )
         ends: dict[str, Any] = {}
         kept: list[str] = []
         after: dict[str, Any] = {}
@@ -305,7 +320,12 @@ class Loops(Statements):
         stable = True
         for name in (*carried, *last):
             value = env[name]
-            is_fresh = isinstance(value, Arr) and not value.steps and inner.owns(value.storage.value) and value.storage not in storages
+            is_fresh = (
+                isinstance(value, Arr)
+                and not value.steps
+                and inner.owns(value.storage.value)
+                and value.storage not in storages
+            )
             is_scalar = isinstance(value, Arr) and value.kind != "array"
             if name in last and not (entered and (is_fresh or is_scalar)):
                 constant = entered and isinstance(value, Known | Sym)
@@ -329,7 +349,9 @@ class Loops(Statements):
         count = 1 + len(carried) + len(storages)
         own = list(inner.inputs)
         captured = [(operand, value) for operand, value in inner.captured.values()]
-        head = [value for value in own if all(value is not c for _, c in captured) and all(value is not p for p in places)]
+        head = [
+            value for value in own if all(value is not c for _, c in captured) and all(value is not p for p in places)
+        ]
         assert len(head) == count
         inputs = (*head, *places, *(value for _, value in captured))
         graph = Graph("body", inputs, tuple(inner.nodes), tuple(outputs))
@@ -466,6 +488,8 @@ def _containers(env: dict[str, Any]) -> list[tuple[Items, Any]]:
 def _is_changed(containers: list[tuple[Items, Any]]) -> bool:
     return any(
         len(container.items) != len(items)
-        or any(one is not other for one, other in zip(container.values, Items(container.kind, items).values, strict=True))
+        or any(
+            one is not other for one, other in zip(container.values, Items(container.kind, items).values, strict=True)
+        )
         for container, items in containers
     )

@@ -100,7 +100,9 @@ class _Names(ast.NodeVisitor):
         inner = _Names()
         for child in ast.iter_child_nodes(node):
             inner.visit(child)
-        walrus = {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr) and isinstance(n.target, ast.Name)}
+        walrus = {
+            n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr) and isinstance(n.target, ast.Name)
+        }
         targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}  # type: ignore[attr-defined]
         first = names([node.generators[0].iter])  # type: ignore[attr-defined]
         self.reads |= ((inner.reads | inner.captured) - targets) | first.reads
@@ -219,9 +221,9 @@ class Flow:
         if node.finalbody:
             final |= live
         self._handlers.append(final)  # also after a `return` or an exception in a handler
-        entries = frozenset().union(
-            final, *(self.block(handler.body, final) for handler in node.handlers)
-        ) | (names(node.handlers).reads & self.local_names)
+        entries = frozenset().union(final, *(self.block(handler.body, final) for handler in node.handlers)) | (
+            names(node.handlers).reads & self.local_names
+        )
         self._handlers[-1] = entries
         live_else = self.block(node.orelse, final)
         inside = self.block(node.body, live_else)

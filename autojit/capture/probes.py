@@ -60,9 +60,7 @@ def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object) ->
     def inner(code: types.CodeType) -> types.CodeType:
         return code.replace(co_consts=tuple(map(resolve, code.co_consts)))
 
-    return inner(made).replace(
-        co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=code.co_firstlineno
-    )
+    return inner(made).replace(co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=code.co_firstlineno)
 
 
 class _Declarations(ast.NodeTransformer):

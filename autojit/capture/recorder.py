@@ -121,7 +121,7 @@ class Recorder:
         if isinstance(value, enum.Enum):
             check(f"{path} is {constant(value)}", f"`{what}` is {value}")
             return Known(value)
-        if isinstance(value, _CALLABLES) or type(value).__module__ == "numpy" and callable(value):
+        if isinstance(value, _CALLABLES) or (type(value).__module__ == "numpy" and callable(value)):
             check(f"{path} is {constant(value)}", f"`{what}` is the same object")
             return Known(value)
         name = self.prologue.let("o", path)
@@ -367,7 +367,11 @@ class Recorder:
     def _apply_masked(self, op: Op, operands: Sequence[Any], params: dict[str, Any], masks: list[Operand]) -> Any:
         """An elementwise op on elements that one mask selects: on all elements, to be selected later."""
         others = [value for value in operands if isinstance(value, Arr)]
-        if op.family != "elementwise" or any(mask is not masks[0] for mask in masks) or any(o.dummy.ndim for o in others):
+        if (
+            op.family != "elementwise"
+            or any(mask is not masks[0] for mask in masks)
+            or any(o.dummy.ndim for o in others)
+        ):
             raise CannotCapture("data-shape", f"`{op.name}` of elements that a boolean array selects")
         results = self.apply(op, [value.full if isinstance(value, Masked) else value for value in operands], params)
         if isinstance(results, list):
@@ -454,7 +458,8 @@ class Recorder:
         """
         storage = array.storage
         if array.readonly or array.kind != "array":
-            if storage.path is not None:
+            by_view = any(step.op.name in ("np.broadcast_to", "np.diagonal") for step in array.steps)
+            if storage.path is not None and not by_view:
                 self.prologue.check(f"not {storage.path}.flags.writeable", "the array that is written is read-only")
             raise CannotCapture("read-only", "the array is read-only")
         bases = [storage.value]

@@ -126,14 +126,18 @@ class RegionTree:
         found = names(statements)
         reads = found.reads & self.local_names
         if "super" in found.reads and "__class__" in self.free_names:
-            extra_reads = frozenset(self.source.function.__code__.co_varnames[:1])  # `super()` looks at the first argument
+            extra_reads = frozenset(
+                self.source.function.__code__.co_varnames[:1]
+            )  # `super()` looks at the first argument
         else:
             extra_reads = frozenset()
         exposed = Flow(statements, self.local_names | extra_live)
         needed = exposed.block(statements, frozenset()) & reads | extra_reads
         ends = assigned_after(statements)
-        live_out = tuple(sorted((found.binds & (live_after | extra_live))))
-        if any(isinstance(leaver, ast.Break | ast.Continue) for statement in statements for leaver in leaving(statement)):
+        live_out = tuple(sorted(found.binds & (live_after | extra_live)))
+        if any(
+            isinstance(leaver, ast.Break | ast.Continue) for statement in statements for leaver in leaving(statement)
+        ):
             # Control may also leave in the middle, with other names bound and other names live.
             live_out, ends = tuple(sorted(found.binds & (self.local_names | extra_live))), frozenset()
         unbound = sorted(needed - bound)
@@ -246,7 +250,9 @@ def assigned_after(statements: Sequence[ast.stmt]) -> frozenset[str]:
 
 def _skip_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     first = body[0]
-    is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    is_text = (
+        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    )
     return body[1:] if is_text and len(body) > 1 else body
 
 

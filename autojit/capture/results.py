@@ -128,7 +128,9 @@ class RecipeMaker:
             return ViewOf(base, array.steps) if array.steps else base
         flags = array.dummy.flags
         # A view that lies in memory otherwise than a new array would is made as NumPy makes it.
-        is_view = len(self._views.get(id(storage), ())) > 1 or (array.steps and not flags.c_contiguous) or array.readonly
+        is_view = (
+            len(self._views.get(id(storage), ())) > 1 or (array.steps and not flags.c_contiguous) or array.readonly
+        )
         if array.kind == "array" and is_view:
             base = self._base(storage)
             return ViewOf(base, array.steps) if array.steps else base

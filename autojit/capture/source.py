@@ -121,7 +121,9 @@ def _candidates(
     return found
 
 
-def _bare(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda:
+def _bare(
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda:
     """The definition without what the enclosing scope evaluates."""
     old = node.args
 

@@ -96,7 +96,9 @@ class Explanation:
             lines.append(f"  {cluster.name}: {cluster.operations} operations, lines {_ranges(cluster.lines)}")
         for title, reasons in (("host node", self.host_nodes), ("native", self.native_statements)):
             for reason in reasons:
-                lines += [f"  {title}: {line}" if n == 0 else f"  {line}" for n, line in enumerate(str(reason).split("\n"))]
+                lines += [
+                    f"  {title}: {line}" if n == 0 else f"  {line}" for n, line in enumerate(str(reason).split("\n"))
+                ]
         if self.unknown:
             lines.append(f"  known after a first run: lines {_ranges(_lines_of(self.unknown))}")
         if self.source is not None:
@@ -155,7 +157,13 @@ def bind(controller: Controller, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     values: dict[str, Any] = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
     values.update(function.__kwdefaults__ or {})
     bound.apply_defaults()
-    values.update({name: value for name, value in bound.arguments.items() if name in _given(bound, args, kwargs) or name not in values})
+    values.update(
+        {
+            name: value
+            for name, value in bound.arguments.items()
+            if name in _given(bound, args, kwargs) or name not in values
+        }
+    )
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             values[name] = cell.cell_contents

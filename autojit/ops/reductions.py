@@ -95,7 +95,7 @@ def _average_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) ->
     spec = node.outputs[0].spec
     axes = normal_axes(node.keywords.get("axis"), x.ndim)
     if node.specs[1].kind == "python":
-        return (moments.mean(x, axes, node).reshape(spec.shape),)
+        return (exact.cast(moments.mean(x, axes, node), spec.dtype).reshape(spec.shape),)
     wide = np.float64 if np.dtype(x.dtype).kind in "biu" else x.dtype
     dtype = np.result_type(x.dtype, weights.dtype, wide)
     if weights.shape != x.shape:

@@ -127,9 +127,7 @@ class Controller:
 
     # ---- plans
 
-    def miss(
-        self, probe: Probe, values: tuple[Any, ...], tried: tuple[Plan, ...]
-    ) -> tuple[Any, ...] | Restart | None:
+    def miss(self, probe: Probe, values: tuple[Any, ...], tried: tuple[Plan, ...]) -> tuple[Any, ...] | Restart | None:
         """None of the plans `tried` applies: make one, if it pays, and run it."""
         if not is_default():
             return None
@@ -137,6 +135,10 @@ class Controller:
             if probe.plans is not tried:  # another thread has made one meanwhile
                 return probe.enter(*values)
             if not probe.on:
+                return None
+            if probe.maker == threading.get_ident():
+                self._warn("internal", f"a plan of `{self.original.__qualname__}` refuses the call it was made for")
+                self._off(probe)
                 return None
             self.counters.misses += 1
             if len(probe.plans) >= self.config.max_plans:
@@ -150,7 +152,11 @@ class Controller:
             if was_whole and probe.region is self.tree.root and probe.region.parts is not None:
                 return Restart(named)
             return None
-        return probe.enter(*values)
+        probe.maker = threading.get_ident()
+        try:
+            return probe.enter(*values)
+        finally:
+            probe.maker = None
 
     def start_again(self, values: dict[str, Any]) -> tuple[Any, ...] | None:
         """The body was split at its entry, before anything ran: this call can use the new probes already."""

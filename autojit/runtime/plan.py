@@ -76,9 +76,7 @@ def native_plan(capture: Capture, reason: Any) -> Plan:
     return Plan(*writer.finish(), capture, reason=reason)
 
 
-def build(
-    capture: Capture, graph: Graph, steps: tuple[Step, ...], executables: dict[str, Executable]
-) -> Plan:
+def build(capture: Capture, graph: Graph, steps: tuple[Step, ...], executables: dict[str, Executable]) -> Plan:
     """Generate the function of a plan.
 
     Args:

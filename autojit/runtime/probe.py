@@ -32,7 +32,7 @@ class Probe:
         calls: How often a call found no plan.
     """
 
-    __slots__ = ("__weakref__", "calls", "hits", "native", "on", "owner", "plans", "region", "state", "traps")
+    __slots__ = ("__weakref__", "calls", "hits", "maker", "native", "on", "owner", "plans", "region", "state", "traps")
     unset = UNSET
 
     def __init__(self, region: Region, owner: Any, on: bool) -> None:
@@ -44,6 +44,7 @@ class Probe:
         self.hits = 0
         self.native = 0
         self.traps = 0
+        self.maker: int | None = None  # the thread whose call has just been given a plan
         self.state: Any = None
 
     def enter(self, *values: Any) -> tuple[Any, ...] | None:

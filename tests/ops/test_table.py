@@ -17,7 +17,7 @@ from autojit.ir.op import Op
 from autojit.ir.spec import COMPILED_DTYPES, Spec, spec_of
 from autojit.ops import chapters  # noqa: F401  (fills the table)
 from autojit.ops.table import TABLE
-from ops.samples import Case, default_cases, reduction
+from ops.samples import Case, default_cases, python_numbers, reduction
 from ops.special_samples import SPECIAL, outer
 from ops.tolerances import check_close
 
@@ -40,6 +40,8 @@ def cases_of(row: Op) -> list[Case]:
         return [Case(f"sample {n}", _flat(args), kwargs) for n, (args, kwargs) in enumerate(row.samples(rng))]
     if row.name in SPECIAL or row.name.endswith(".outer"):
         return SPECIAL.get(row.name, outer)(rng)
+    if row.name.startswith("py_"):
+        return python_numbers(len(row.operands))
     if row.family == "elementwise" and len(row.operands) <= 2:
         return default_cases(len(row.operands), rng)
     if row.family == "reduction" and len(row.operands) == 1:

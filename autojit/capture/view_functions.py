@@ -1,0 +1,291 @@
+"""NumPy functions and methods that give views or copies, or write: how each acts on abstract arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.values import Arr, Items, Known, Storage, Sym, make_dummy
+from autojit.errors import CannotCapture
+from autojit.ir.spec import Spec
+from autojit.ops.chapters import TABLE
+
+
+def _rule_transpose(self: Any, array: Arr, *axes: Any, **kwargs: Any) -> Arr:
+    wanted = kwargs.get("axes", axes[0] if len(axes) == 1 else Items(tuple, list(axes)) if axes else Known(None))
+    order = self.static(wanted)
+    return self.transpose(array, None if order is None else tuple(order) if not isinstance(order, int) else (order,))
+
+
+def _rule_reshape(self: Any, array: Arr, *shape: Any, **kwargs: Any) -> Arr:
+    order = self.static(kwargs.pop("order", Known("C")))
+    kwargs.pop("copy", None)
+    if len(shape) == 2 and isinstance(shape[1], Known) and shape[1].value in ("C", "F", "A"):
+        shape, order = shape[:1], shape[1].value
+    wanted = kwargs.get("shape", kwargs.get("newshape", shape[0] if len(shape) == 1 else Items(tuple, list(shape))))
+    return self.reshape(array, self.static(wanted), order)
+
+
+def _rule_ravel(self: Any, array: Arr, order: Any = Known("C")) -> Arr:
+    order = self.static(order)
+    if order in ("K", "A") and array.dummy.flags.c_contiguous:
+        order = "C"
+    self.layout_matters(array)
+    if order == "C" and array.kind == "array" and not array.dummy.flags.c_contiguous:
+        array = self.copy(array)  # the result is contiguous, also where a strided view would do
+    return self.reshape(array, (-1,), order)
+
+
+def _rule_flatten(self: Any, array: Arr, order: Any = Known("C")) -> Arr:
+    return self.copy(self.reshape(self.copy(array), (-1,), self.static(order)))
+
+
+def _rule_squeeze(self: Any, array: Arr, axis: Any = Known(None)) -> Arr:
+    wanted = self.static(axis)
+    shape = self.ask(np.squeeze, make_dummy(array.shape, np.dtype(bool)), wanted).shape
+    return array if shape == array.shape else self.reshape(array, shape)
+
+
+def _rule_expand_dims(self: Any, array: Arr, axis: Any) -> Arr:
+    wanted = self.static(axis)
+    return self.reshape(array, self.ask(np.expand_dims, make_dummy(array.shape, np.dtype(bool)), wanted).shape)
+
+
+def _rule_atleast(count: int) -> Callable[..., Any]:
+    function = {1: np.atleast_1d, 2: np.atleast_2d, 3: np.atleast_3d}[count]
+
+    def rule(self: Any, *arrays: Any) -> Any:
+        made = []
+        for value in arrays:
+            array = self.as_array(value)
+            shape = function(make_dummy(array.shape, np.dtype(bool))).shape
+            made.append(array if shape == array.shape and array.kind == "array" else self.reshape(array, shape))
+        return made[0] if len(made) == 1 else Items(tuple, made)
+
+    return rule
+
+
+def _rule_flip(*fixed: int) -> Callable[..., Any]:
+    def rule(self: Any, array: Arr, axis: Any = Known(None)) -> Arr:
+        wanted = fixed if fixed else self.static(axis)
+        axes = range(array.dummy.ndim) if wanted is None else (wanted,) if isinstance(wanted, int) else wanted
+        self.ask(np.flip, make_dummy(array.shape, np.dtype(bool)), tuple(axes))
+        turned = {axis % array.dummy.ndim for axis in axes}
+        parts = [slice(None, None, -1) if a in turned else slice(None) for a in range(array.dummy.ndim)]
+        return self.getitem(array, Items(tuple, [Known(part) for part in parts]))
+
+    return rule
+
+
+def _rule_permute(function: Callable[..., Any]) -> Callable[..., Any]:
+    def rule(self: Any, array: Arr, *args: Any, **kwargs: Any) -> Arr:
+        static = {name: self.static(value) for name, value in kwargs.items()}
+        return self.permuted(array, lambda d, *a: function(d, *a, **static), *[self.static(value) for value in args])
+
+    return rule
+
+
+def _rule_rot90(self: Any, array: Arr, k: Any = Known(1), axes: Any = Known((0, 1))) -> Arr:
+    times, (first, second) = self.static(k) % 4, self.static(axes)
+    self.ask(np.rot90, make_dummy(array.shape, np.dtype(bool)), times, (first, second))
+    flip = _rule_flip()
+    if times == 0:
+        return self.getitem(array, Known(Ellipsis))
+    if times == 2:
+        return flip(self, flip(self, array, Known(first)), Known(second))
+    order = list(range(array.dummy.ndim))
+    order[first], order[second] = order[second], order[first]
+    if times == 1:
+        return self.transpose(flip(self, array, Known(second)), tuple(order))
+    return flip(self, self.transpose(array, tuple(order)), Known(second))
+
+
+def _rule_broadcast_to(self: Any, array: Any, shape: Any, subok: Any = None) -> Arr:
+    array = self.as_array(array)
+    wanted = self.static(shape)
+    wanted = (wanted,) if isinstance(wanted, int) else tuple(wanted)
+    dummy = self.ask(np.broadcast_to, array.dummy, wanted)
+    if array.kind != "array":
+        return self.apply(TABLE["np.broadcast_to"], [array], {"shape": wanted})
+    return self.step(array, "np.broadcast_to", {"shape": wanted}, dummy)
+
+
+def _rule_diagonal(self: Any, array: Arr, *args: Any, **kwargs: Any) -> Arr:
+    names = dict(zip(("offset", "axis1", "axis2"), args, strict=False)) | kwargs
+    params = {"offset": 0, "axis1": 0, "axis2": 1} | {name: self.static(value) for name, value in names.items()}
+    dummy = self.ask(np.diagonal, array.dummy, **params)
+    return self.step(array, "np.diagonal", params, dummy)
+
+
+def _rule_split(function: Callable[..., Any]) -> Callable[..., Any]:
+    def rule(self: Any, array: Arr, sections: Any, axis: Any = None, **kwargs: Any) -> Items:
+        axis = kwargs.get("axis", axis)
+        more = {} if axis is None else {"axis": self.static(axis)}
+        wanted = kwargs.get("indices_or_sections", sections)
+        static = self.static(wanted)
+        # Axes of ones and one numbered axis: NumPy shows which slices it takes.
+        parts = []
+        for dimension in range(array.dummy.ndim):
+            numbers = np.arange(array.shape[dimension]).reshape(
+                [-1 if a == dimension else 1 for a in range(array.dummy.ndim)]
+            )
+            view = np.broadcast_to(numbers, array.shape)
+            parts.append([piece for piece in self.ask(function, view, static, **more)])
+        views = []
+        for number in range(len(parts[0])):
+            key = []
+            for dimension, pieces in enumerate(parts):
+                piece = pieces[number]
+                length = piece.shape[dimension]
+                start = int(piece.reshape(-1)[0]) if piece.size else 0
+                key.append(Known(slice(start, start + length)))
+            views.append(self.getitem(array, Items(tuple, key)))
+        return Items(list, views)
+
+    return rule
+
+
+def _rule_asarray(self: Any, value: Any, dtype: Any = Known(None), *args: Any, **kwargs: Any) -> Any:
+    if args or any(name not in ("dtype", "order", "copy") for name in kwargs):
+        raise CannotCapture("keyword", "an argument of `np.asarray`")
+    array = self.as_array(value)
+    wanted = self.static(kwargs.get("dtype", dtype))
+    order = self.static(kwargs.get("order", Known(None)))
+    if order not in (None, "C", "K", "A") or (order == "C" and not array.dummy.flags.c_contiguous):
+        raise CannotCapture("keyword", f"`order={order!r}`")
+    if self.static(kwargs.get("copy", Known(None))):
+        array = self.copy(array)
+    if array.kind != "array":
+        array = Arr(Storage(self.read(array), Spec((), array.dtype)), (), array.dummy)
+    if wanted is None or self.ask(np.dtype, wanted) == array.dtype:
+        return array
+    return self.astype(array, wanted)
+
+
+def _rule_ascontiguousarray(self: Any, value: Any, dtype: Any = Known(None)) -> Any:
+    array = _rule_asarray(self, value, dtype)
+    self.layout_matters(array)
+    if array.dummy.flags.c_contiguous:
+        return array if array.dummy.ndim else self.reshape(array, (1,))
+    return self.copy(array)
+
+
+def _rule_array(self: Any, value: Any, dtype: Any = Known(None), **kwargs: Any) -> Any:
+    copy = self.static(kwargs.pop("copy", Known(True)))
+    count = self.static(kwargs.pop("ndmin", Known(0)))
+    kwargs.pop("subok", None)
+    fresh = not isinstance(value, Arr)
+    array = _rule_asarray(self, value, dtype, **kwargs)
+    if copy and not fresh and isinstance(value, Arr) and array.storage is value.storage:
+        array = self.copy(array, order="K")
+    if array.dummy.ndim < count:
+        array = self.reshape(array, (1,) * (count - array.dummy.ndim) + array.shape)
+    return array
+
+
+def _rule_copy(self: Any, array: Any, order: Any = Known("K"), subok: Any = None) -> Arr:
+    return self.copy(self.as_array(array), order=self.static(order))
+
+
+def _method_copy(self: Any, array: Arr, order: Any = Known("C")) -> Any:
+    return array if array.kind == "scalar" else self.copy(array, order=self.static(order))
+
+
+def _rule_fill(self: Any, array: Arr, value: Any) -> Any:
+    self.setitem(array, Known(Ellipsis), value)
+    return Known(None)
+
+
+def _rule_copyto(
+    self: Any, target: Arr, source: Any, casting: Any = Known("same_kind"), where: Any = Known(True)
+) -> Any:
+    if not (isinstance(where, Known) and where.value is True):
+        raise CannotCapture("keyword", "`where=` of `np.copyto`")
+    value = self.as_array(source) if not isinstance(source, Known | Sym) else source
+    if isinstance(value, Arr) and not np.can_cast(value.dtype, target.dtype, self.static(casting)):
+        raise CannotCapture("raises", "TypeError: cannot cast array data")
+    self.setitem(target, Known(Ellipsis), value)
+    return Known(None)
+
+
+def _method_sort(self: Any, array: Arr, axis: Any = Known(-1), **kwargs: Any) -> Any:
+    if kwargs:
+        raise CannotCapture("keyword", "an argument of `ndarray.sort`")
+    self.write(array, self.read(self.call_row(TABLE["np.sort"], [array], {"axis": axis})))
+    return Known(None)
+
+
+def _method_astype(self: Any, array: Arr, dtype: Any, **kwargs: Any) -> Arr:
+    options = {name: self.static(value) for name, value in kwargs.items()}
+    copy = options.pop("copy", True)
+    wanted = self.static(dtype)
+    if options.pop("casting", "unsafe") != "unsafe" or options.pop("order", "K") not in ("K", "A", "C") or options:
+        raise CannotCapture("keyword", "an argument of `astype`")
+    return self.astype(array, wanted, copy)
+
+
+def _method_conj(self: Any, array: Arr) -> Any:
+    # The method returns the array itself where there is nothing to do, the function does not.
+    return array if array.dtype.kind in "biuf" else self.call_row(TABLE["np.conjugate"], [array], {}, np.conjugate)
+
+
+def _method_item(self: Any, array: Arr, *args: Any) -> Any:
+    if args:
+        key = args[0] if len(args) == 1 else Items(tuple, list(args))
+        array = self.getitem(array if len(args) > 1 else self.reshape(array, (-1,)), key)
+    return self.apply(TABLE["item"], [array], {})
+
+
+#: Functions that give views, copies, or write: by the NumPy function, and by the method's name.
+VIEW_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.transpose: _rule_transpose,
+    np.permute_dims: _rule_transpose,
+    np.reshape: _rule_reshape,
+    np.ravel: _rule_ravel,
+    np.squeeze: _rule_squeeze,
+    np.expand_dims: _rule_expand_dims,
+    np.atleast_1d: _rule_atleast(1),
+    np.atleast_2d: _rule_atleast(2),
+    np.atleast_3d: _rule_atleast(3),
+    np.flip: _rule_flip(),
+    np.flipud: _rule_flip(0),
+    np.fliplr: _rule_flip(1),
+    np.swapaxes: _rule_permute(np.swapaxes),
+    np.moveaxis: _rule_permute(np.moveaxis),
+    np.rollaxis: _rule_permute(np.rollaxis),
+    np.matrix_transpose: _rule_permute(np.matrix_transpose),
+    np.broadcast_to: _rule_broadcast_to,
+    np.rot90: _rule_rot90,
+    np.diagonal: _rule_diagonal,
+    np.split: _rule_split(np.split),
+    np.array_split: _rule_split(np.array_split),
+    np.hsplit: _rule_split(np.hsplit),
+    np.vsplit: _rule_split(np.vsplit),
+    np.dsplit: _rule_split(np.dsplit),
+    np.asarray: _rule_asarray,
+    np.asanyarray: _rule_asarray,
+    np.ascontiguousarray: _rule_ascontiguousarray,
+    np.array: _rule_array,
+    np.copy: _rule_copy,
+    np.copyto: _rule_copyto,
+    np.real: lambda self, array: self.array_attribute(self.as_array(array), "real"),
+    np.imag: lambda self, array: self.array_attribute(self.as_array(array), "imag"),
+}
+VIEW_METHODS: dict[str, Callable[..., Any]] = {
+    "transpose": _rule_transpose,
+    "reshape": _rule_reshape,
+    "ravel": _rule_ravel,
+    "flatten": _rule_flatten,
+    "squeeze": _rule_squeeze,
+    "swapaxes": _rule_permute(np.swapaxes),
+    "diagonal": _rule_diagonal,
+    "copy": _method_copy,
+    "fill": _rule_fill,
+    "sort": _method_sort,
+    "astype": _method_astype,
+    "item": _method_item,
+    "conj": _method_conj,
+    "conjugate": _method_conj,
+}
