@@ -109,6 +109,9 @@ class RegionTree:
         self.regions: list[Region] = []
         self._hoisted = 0
         self.root = self._region(_skip_docstring(body), frozenset(), 0)
+        # When the function starts, its parameters have values and nothing else has.
+        self.root.live_in = tuple(name for name in self.root.live_in if name in bound)
+        self.root.unbound = ""
 
     def _region(
         self,

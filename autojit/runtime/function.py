@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import logging
 import threading
@@ -84,6 +85,8 @@ class Controller:
     def _install(self) -> types.FunctionType:
         original = self.original
         code = original.__code__
+        if self.tree is None and self.strict:
+            return self._refusal()
         if self.tree is not None:
             self._add_probes()
             code = instrument(self.tree, self.probes, self.twins)
@@ -99,6 +102,20 @@ class Controller:
         made.__wrapped__ = original  # type: ignore[attr-defined]
         made.__autojit_original__ = original  # type: ignore[attr-defined]
         return made
+
+    def _refusal(self) -> Any:
+        """What stands for a function without source, of which `jit_compile` can compile nothing."""
+        original, reason = self.original, self.no_source
+        assert reason is not None
+
+        @functools.wraps(original)
+        def refuse(*args: Any, **kwargs: Any) -> Any:
+            if self.enabled:
+                raise self.uncompilable((reason,))
+            return original(*args, **kwargs)
+
+        refuse.__autojit_original__ = original  # type: ignore[attr-defined]
+        return refuse
 
     def _twin(self, function: types.FunctionType) -> types.FunctionType:
         """Instrument a function that a native statement calls."""
@@ -143,7 +160,8 @@ class Controller:
             self.counters.misses += 1
             if len(probe.plans) >= self.config.max_plans:
                 self._too_many(probe)
-                return None
+                if not self.strict:
+                    return None
             named = dict(zip(probe.region.live_in, values, strict=True))
             was_whole = probe.region.parts is None
             plan = self._make(probe, named)
@@ -287,9 +305,13 @@ class Controller:
         self._warn(
             "too-many-plans",
             f"lines {first}-{last} of `{self.original.__qualname__}` were called with more than "
-            f"{self.config.max_plans} combinations of shapes and constants; they run in NumPy from now on",
+            f"{self.config.max_plans} combinations of shapes and constants; "
+            + ("the oldest is compiled again when it comes back" if self.strict else "they run in NumPy from now on"),
         )
-        self._off(probe)
+        if self.strict:
+            probe.plans = probe.plans[: self.config.max_plans - 1]
+        else:
+            self._off(probe)
 
     def _warn(self, id: str, message: str) -> None:
         if id not in self._warned:
