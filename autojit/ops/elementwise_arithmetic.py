@@ -18,20 +18,22 @@ def kind(x: Any) -> str:
 
 
 def add(x: Any, y: Any) -> Any:
-    return x | y if kind(x) == "b" else lax.add(x, y)
+    """The sum; of bools, either."""
+    if kind(x) == "b":
+        return x | y
+    return exact.add(x, y) if kind(x) == "c" else lax.add(x, y)
 
 
 def subtract(x: Any, y: Any) -> Any:
-    return lax.sub(x, y)
+    """The difference; NumPy has none for bools."""
+    return exact.subtract(x, y) if kind(x) == "c" else lax.sub(x, y)
 
 
 def multiply(x: Any, y: Any) -> Any:
+    """The product; of bools, both."""
     if kind(x) == "b":
         return x & y
-    if kind(x) != "c":
-        return lax.mul(x, y)
-    a, b, c, d = lax.real(x), lax.imag(x), lax.real(y), lax.imag(y)
-    return lax.complex(a * c - b * d, a * d + b * c)
+    return exact.multiply(x, y) if kind(x) == "c" else lax.mul(x, y)
 
 
 def divide(x: Any, y: Any) -> Any:

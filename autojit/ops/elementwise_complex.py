@@ -14,7 +14,7 @@ from jax import lax
 
 from autojit.ops import elementwise_math as real_math
 from autojit.ops import exact
-from autojit.ops.elementwise_arithmetic import hypot, kind, multiply
+from autojit.ops.elementwise_arithmetic import hypot, kind
 
 #: Rules for complex operands, by the name of the rule for real ones.
 RULES: dict[str, Callable[..., Any]] = {}
@@ -140,7 +140,7 @@ def cos(x: Any) -> Any:
 @_rule
 def power(x: Any, y: Any) -> Any:
     """`exp(y * log(x))`; powers of zero are zero, one or NaN."""
-    result = RULES["exp"](multiply(*exact.fence(y, RULES["log"](x))))
+    result = RULES["exp"](exact.multiply(y, RULES["log"](x)))
     nothing = jnp.full_like(x, complex(np.nan, np.nan))
     zero = jnp.where(lax.real(y) > 0, jnp.zeros_like(x), nothing)
     return jnp.where(y == 0, jnp.ones_like(x), jnp.where(x == 0, zero, result))

@@ -148,7 +148,7 @@ def _isclose_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec,
 
 
 def _sinc(x: Any, dtype: Any) -> Any:
-    scaled = arithmetic.multiply(*exact.broadcast(exact.cast(x, dtype), np.asarray(np.pi, dtype)))
+    scaled = exact.multiply(exact.cast(x, dtype), np.asarray(np.pi, dtype))
     tiny = np.finfo(dtype).eps if dtype.kind == "f" else 1e-20
     safe = jnp.where(arithmetic.truth(scaled), scaled, np.asarray(tiny, dtype))
     sine = RULES["sin"](safe) if dtype.kind == "c" else math.sin(safe)

@@ -13,7 +13,7 @@ from autojit.ir.graph import Const
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
 from autojit.ops import exact
-from autojit.ops.elementwise_arithmetic import kind, multiply
+from autojit.ops.elementwise_arithmetic import kind
 from autojit.ops.elementwise_bits import in_float32, integer_power
 from autojit.ops.elementwise_complex import RULES, unfinished
 from autojit.ops.families import cast_operands, known_operands, loop_dtypes, row, trap_if, ufunc_infer
@@ -78,10 +78,10 @@ def product(x: Any, exponent: int) -> Any:
     result = None
     while exponent:
         if exponent & 1:
-            result = x if result is None else multiply(*exact.fence(result, x))
+            result = x if result is None else exact.multiply(result, x)
         exponent >>= 1
         if exponent:
-            x = multiply(*exact.fence(x, x))
+            x = exact.multiply(x, x)
     return jnp.ones_like(x) if result is None else result
 
 

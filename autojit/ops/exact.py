@@ -23,7 +23,13 @@ def is_inexact(x: Any) -> bool:
 
 def fence(*xs: Any) -> tuple[Any, ...]:
     """The same values, hidden from XLA's algebraic simplifier where they are floats or complex."""
-    return tuple(lax.optimization_barrier(x) if is_inexact(x) else x for x in xs)
+    return tuple(_fenced(x) if is_inexact(x) else x for x in xs)
+
+
+def _fenced(x: Any) -> Any:
+    if _is_complex(x):
+        return lax.complex(lax.optimization_barrier(lax.real(x)), lax.optimization_barrier(lax.imag(x)))
+    return lax.optimization_barrier(x)
 
 
 def broadcast(*xs: Any, shape: tuple[int, ...] | None = None) -> tuple[Any, ...]:
@@ -36,22 +42,37 @@ def broadcast(*xs: Any, shape: tuple[int, ...] | None = None) -> tuple[Any, ...]
 def divide(x: Any, y: Any) -> Any:
     """`x / y`, correctly rounded, for operands of one float or complex dtype; they broadcast."""
     x, y = broadcast(x, y)
-    return _divide_complex(x, y) if np.dtype(x.dtype).kind == "c" else lax.div(x, y)
+    return _divide_complex(x, y) if _is_complex(x) else lax.div(x, y)
 
 
 def multiply(x: Any, y: Any) -> Any:
     """`x * y` for operands of one dtype; they broadcast."""
-    return lax.mul(*broadcast(x, y))
+    x, y = broadcast(x, y)
+    if not _is_complex(x):
+        return lax.mul(x, y)
+    a, b, c, d = lax.real(x), lax.imag(x), lax.real(y), lax.imag(y)
+    return lax.complex(lax.sub(lax.mul(a, c), lax.mul(b, d)), lax.add(lax.mul(a, d), lax.mul(b, c)))
 
 
 def subtract(x: Any, y: Any) -> Any:
     """`x - y` for operands of one dtype; they broadcast."""
-    return lax.sub(*broadcast(x, y))
+    return _by_parts(lax.sub, *broadcast(x, y))
 
 
 def add(x: Any, y: Any) -> Any:
     """`x + y` for operands of one dtype; they broadcast."""
-    return lax.add(*broadcast(x, y))
+    return _by_parts(lax.add, *broadcast(x, y))
+
+
+def _is_complex(x: Any) -> bool:
+    return np.dtype(x.dtype).kind == "c"
+
+
+def _by_parts(op: Any, x: Any, y: Any) -> Any:
+    """The parts of complex numbers one by one: XLA's own complex arithmetic lets LLVM reassociate."""
+    if not _is_complex(x):
+        return op(x, y)
+    return lax.complex(op(lax.real(x), lax.real(y)), op(lax.imag(x), lax.imag(y)))
 
 
 def _divide_complex(x: Any, y: Any) -> Any:

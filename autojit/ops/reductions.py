@@ -105,7 +105,7 @@ def _average_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) ->
     weights = jnp.broadcast_to(exact.cast(weights, dtype), x.shape)
     total = moments.sum_of(weights, axes, dtype)
     trap_if(total == 0, trap)
-    products = moments.multiply(*exact.fence(exact.cast(x, dtype), weights))
+    products = exact.multiply(exact.cast(x, dtype), weights)
     return (exact.divide(moments.sum_of(products, axes, dtype), total).reshape(spec.shape),)
 
 

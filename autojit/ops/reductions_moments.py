@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 
 from autojit.ops import exact
-from autojit.ops.elementwise_arithmetic import isnan, kind, multiply, truth
+from autojit.ops.elementwise_arithmetic import isnan, kind, truth
 
 
 def count_of(x: Any, axes: tuple[int, ...]) -> int:
@@ -48,7 +48,7 @@ def product_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     if kind(x) == "b":
         return jnp.all(x, axis=axes)
     if not axes:
-        return multiply(*exact.fence(jnp.ones_like(x), x))
+        return exact.multiply(jnp.ones_like(x), x)
     return jnp.prod(x.astype(_wide(dtype)), axis=axes, dtype=_wide(dtype)).astype(dtype)
 
 
@@ -97,7 +97,7 @@ def var(x: Any, axes: tuple[int, ...], node: Any) -> Any:
 def squared(x: Any) -> Any:
     """The squared absolute values, real."""
     if kind(x) != "c":
-        return multiply(x, x)
+        return exact.multiply(x, x)
     a, b = lax.real(x), lax.imag(x)
     return exact.add(exact.multiply(a, a), exact.multiply(b, b))
 

@@ -11,7 +11,6 @@ from jax import lax
 
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
-from autojit.ops import elementwise_arithmetic as elementwise
 from autojit.ops import exact
 from autojit.ops.families import row
 from autojit.ops.reductions_common import run_dummy
@@ -64,8 +63,9 @@ def _infer(call: Callable[..., Any], axis: Any) -> Callable[..., tuple[Spec, ...
 
 def _lower(product: bool, axis: Any, skip_nan: bool) -> Callable[..., Any]:
     def combine(x: Any, y: Any) -> Any:
-        x, y = exact.fence(x, y)
-        return elementwise.multiply(x, y) if product else elementwise.add(x, y)
+        if x.dtype == jnp.bool_:
+            return x & y if product else x | y
+        return exact.multiply(x, y) if product else exact.add(x, y)
 
     def lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
         x, spec = xs[0], node.outputs[0].spec
