@@ -12,7 +12,7 @@ from autojit import config as flags
 from autojit.capture.source import original_of
 from autojit.compile.cache import CACHE
 from autojit.compile.transfer import RESULTS, STAGING
-from autojit.errors import AutojitWarning, Reason
+from autojit.errors import AutojitError, AutojitWarning, Reason
 from autojit.explain.report import Explanation, explain_call, strict_reasons
 from autojit.explain.select import compiler_ir_of
 from autojit.ops.chapters import TABLE
@@ -62,6 +62,7 @@ def autocluster(function: F | None = None, /, **options: Any) -> Any:
 
 def _decorate(function: Any, options: dict[str, Any], strict: bool) -> Any:
     if function is None:
+        flags.merge(flags.current(), options)  # mistakes are told at the line where they stand
         return lambda decorated: _decorate(decorated, options, strict)
     if isinstance(function, staticmethod | classmethod):
         return type(function)(_decorate(function.__func__, options, strict))
@@ -104,6 +105,10 @@ def _not_a_function(function: Callable[..., Any]) -> Any:
     def native(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
+    def no_compiler_ir(*args: Any, **kwargs: Any) -> Any:
+        raise AutojitError(f"nothing of `{native.__name__}` compiles: {reason.detail}")
+
+    native.get_compiler_ir = no_compiler_ir  # type: ignore[attr-defined]
     native.explain = lambda *args, **kwargs: Explanation.native(native.__name__, reason)  # type: ignore[attr-defined]
     native.cache_info = CacheInfo  # type: ignore[attr-defined]
     native.clear_cache = lambda: None  # type: ignore[attr-defined]
