@@ -205,13 +205,13 @@ class Expressions(Calls):
         text = ""
         for part in node.values:
             if isinstance(part, ast.Constant):
-                text += part.value
+                text += str(part.value)
                 continue
             assert isinstance(part, ast.FormattedValue)
             value = self.static(self.evaluate(part.value))
             form = self.static(self.evaluate(part.format_spec)) if part.format_spec else ""
             convert = {-1: lambda v: v, 115: str, 114: repr, 97: ascii}[part.conversion]
-            text += self.ask(lambda v=convert(value), f=form: format(v, f))
+            text += self.ask(format, convert(value), form)
         return Known(text)
 
     def _comprehension(self, node: Any, element: Callable[[], Any]) -> tuple[Iterator[Any], int | None]:

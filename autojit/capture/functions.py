@@ -23,7 +23,8 @@ from autojit.ops.reductions import UFUNC_METHODS
 #: Functions of dtypes, shapes and constants only: NumPy answers them at capture.
 STATIC_FUNCTIONS = (
     np.shape, np.ndim, np.size, np.result_type, np.promote_types, np.can_cast, np.issubdtype, np.iscomplexobj,
-    np.isrealobj, np.isscalar, normalize_axis_index, normalize_axis_tuple, np.broadcast_shapes, np.finfo, np.iinfo, np.dtype, np.isfortran, np.iterable,
+    np.isrealobj, np.isscalar, np.broadcast_shapes, np.finfo, np.iinfo, np.dtype, np.isfortran, np.iterable,
+    normalize_axis_index, normalize_axis_tuple,
 )  # fmt: skip
 
 

@@ -25,7 +25,8 @@ def elementwise_strides(
     """The strides of an elementwise result: NumPy's iterator says which. `None` for C order."""
     inputs = [dummy for dummy in dummies if dummy.ndim]
     try:
-        iterator = np.nditer(
+        make: Any = np.nditer
+        iterator = make(
             [*inputs, None],
             flags=["zerosize_ok", "multi_index"],
             op_flags=[["readonly"]] * len(inputs) + [["writeonly", "allocate"]],

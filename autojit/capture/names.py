@@ -183,7 +183,7 @@ class Flow:
             self._handlers.append(live)  # a context manager may swallow an exception of the body
             inner = self.block(node.body, live)
             self._handlers.pop()
-            return self._use([item for item in node.items], inner) | (names(node.items).reads & self.local_names)
+            return self._use(list(node.items), inner) | (names(node.items).reads & self.local_names)
         if isinstance(node, ast.Try | ast.TryStar):
             return self._try(node, live)
         if isinstance(node, ast.Match):

@@ -107,13 +107,13 @@ class Recorder:
             text = constant(value) if kind not in (str, bytes) else repr(value)
             check(f"type({path}) is {constant(kind)} and {path} == {text}", f"`{what}` is {value!r}")
             return Known(value)
-        if kind is types.FunctionType and original_of(value) is None:
+        if isinstance(value, types.FunctionType) and original_of(value) is None:
             # Not the function itself: one made anew at each call of an outer function does the same.
             name = self.prologue.let("o", path)
             code = constant(value.__code__)
             check(f"type({name}) is {constant(kind)} and {name}.__code__ is {code}", f"`{what}` is the same function")
             return Known(value, name)
-        if kind is types.MethodType and type(value.__func__) is types.FunctionType:
+        if isinstance(value, types.MethodType) and type(value.__func__) is types.FunctionType:
             name = self.prologue.let("o", path)
             function = constant(value.__func__)
             check(f"type({name}) is {constant(kind)} and {name}.__func__ is {function}", f"`{what}` is the same method")
@@ -149,8 +149,8 @@ class Recorder:
         spec = Spec(value.shape, dtype, "scalar" if is_scalar else "array")
         known = constant(dtype)
         check(
-            f"type({name}) is ndarray and ({name}.dtype is {known} or {name}.dtype == {known} and {name}.dtype.isnative)"
-            f" and {name}.shape == {value.shape!r}",
+            f"type({name}) is ndarray and "
+            f"({name}.dtype is {known} or {name}.dtype == {known} and {name}.dtype.isnative) and {name}.shape == {value.shape!r}",
             f"`{what}` is an array of dtype {dtype} and shape {value.shape}",
         )
         if isinstance(value, np.ndarray) and (value.ndim > 1 or min(value.strides, default=0) < 0):
@@ -319,7 +319,7 @@ class Recorder:
         if isinstance(value, Known):
             kind = type(value.value)
             if kind in PYTHON_DTYPES or (isinstance(value.value, np.generic) and value.value.dtype in COMPILED_DTYPES):
-                if kind is int and not _INT64.min <= value.value <= _INT64.max:
+                if kind is int and not _INT64.min <= int(value.value) <= _INT64.max:
                     raise CannotCapture("argument-type", f"the integer {value.value} does not fit into 64 bits")
                 return Const(value.value, spec_of(value.value))
         if isinstance(value, LoopInt):

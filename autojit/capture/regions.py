@@ -10,6 +10,7 @@ import ast
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from autojit.capture.names import Flow, assigned_before, names
 from autojit.capture.source import FunctionSource
@@ -205,7 +206,7 @@ class RegionTree:
 
     def _hoist(self, statement: ast.stmt) -> tuple[list[ast.stmt], ast.stmt]:
         """Take array expressions out of the arguments of a native call, in the order of their evaluation."""
-        call = getattr(statement, "value", None)
+        call: Any = getattr(statement, "value", None)
         simple = isinstance(statement, ast.Expr | ast.Return | ast.Assign) and isinstance(call, ast.Call)
         if not simple or not _dotted(call.func) or any(isinstance(a, ast.Starred) for a in call.args):
             return [], statement
@@ -259,7 +260,7 @@ def _skip_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     return body[1:] if is_text and len(body) > 1 else body
 
 
-def _at(node: ast.AST, place: ast.AST) -> ast.AST:
+def _at(node: Any, place: ast.AST) -> Any:
     return ast.copy_location(node, place)
 
 

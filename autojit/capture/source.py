@@ -6,6 +6,7 @@ import ast
 import linecache
 import types
 from dataclasses import dataclass
+from typing import Any
 
 from autojit.errors import CannotCapture, SourceLine
 
@@ -27,7 +28,7 @@ class FunctionSource:
         imports: The names that the module imports at its top: CPython compiles calls on them differently.
     """
 
-    function: types.FunctionType
+    function: Any  # a `types.FunctionType`, which a type checker would take for a method
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     enclosing_class: str
     imports: tuple[str, ...]
@@ -127,7 +128,7 @@ def _bare(
     """The definition without what the enclosing scope evaluates."""
     old = node.args
 
-    def bare(argument: ast.arg | None) -> ast.arg | None:
+    def bare(argument: Any) -> Any:
         return argument and ast.copy_location(ast.arg(argument.arg), argument)
 
     arguments = ast.arguments(

@@ -132,7 +132,7 @@ def _rule_split(function: Callable[..., Any]) -> Callable[..., Any]:
                 [-1 if a == dimension else 1 for a in range(array.dummy.ndim)]
             )
             view = np.broadcast_to(numbers, array.shape)
-            parts.append([piece for piece in self.ask(function, view, static, **more)])
+            parts.append(list(self.ask(function, view, static, **more)))
         views = []
         for number in range(len(parts[0])):
             key = []

@@ -198,7 +198,7 @@ class Views(Recorder):
                 value = int(self.demand(part))
                 return value, value
             length = array.shape[axis] if axis < array.dummy.ndim else 0
-            inside = -length <= part.value < length
+            inside = bool(-length <= part.value < length)
             self._require(f"{-length} <= {part.name} < {length}", inside, "an index is inside the array")
             return place(self.operand(part), part.name), int(part.value)
         if isinstance(part, Items):

@@ -104,8 +104,8 @@ class _Writer:
         self.capture = capture
         self.names: dict[str, Any] = dict(capture.prologue.constants)
         self.names.update(
-            ndarray=np.ndarray, apart=apart, raises=raises, NATIVE=NATIVE, UNSET=UNSET, own=own, copyto=np.copyto, array=np.array,
-            is_default=is_default, window_slice=window_slice, Trapped=Trapped, relayout=relayout,
+            ndarray=np.ndarray, apart=apart, raises=raises, NATIVE=NATIVE, UNSET=UNSET, own=own, copyto=np.copyto,
+            array=np.array, is_default=is_default, window_slice=window_slice, Trapped=Trapped, relayout=relayout,
             broadcast_to=np.broadcast_to, deepcopy=copy.deepcopy,
         )  # fmt: skip
         self.lines = [
@@ -134,7 +134,7 @@ class _Writer:
         if isinstance(step, ClusterStep):
             run = self.constant(executables[step.name].run, f"{step.name}_")
             arguments = ", ".join(self.text(value) for value in step.graph.inputs)
-            values = [operand for operand in step.graph.results]
+            values = list(step.graph.results)
             results = [f"r_{value}" for value in values]
             self.lines.append(f"    [{', '.join(results)}] = {run}([{arguments}])")
             for value, name in zip(values, results, strict=True):
