@@ -192,7 +192,7 @@ def _explore(controller: Controller, values: dict[str, Any], out: Explanation) -
         if isinstance(found, Cut):
             (out.unknown if found.reason.id == "unknown-value" else out.native_statements).append(found.reason)
         else:
-            _add_clusters(controller, prepare(found, controller.config), out)
+            _add_clusters(controller, prepare(found, controller.config, controller.strict), out)
 
 
 def _add_clusters(controller: Controller, prepared: Prepared, out: Explanation) -> None:

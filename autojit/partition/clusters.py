@@ -24,14 +24,14 @@ from autojit.partition.compilable import subgraphs, why_not
 _FREE = frozenset(["shaping", "creation"])
 
 
-def partition(graph: Graph, config: Config) -> Graph:
+def partition(graph: Graph, config: Config, slower: frozenset[str] = frozenset()) -> Graph:
     """The same graph with `cluster` set on the nodes that compile, and `reason` on the others.
 
     Clusters are named `cluster_0`, `cluster_1` ... in the order of their first nodes. A graph in which everything
     compiles is never too small. `clustering_fuel` counts the clusters of this graph; whoever partitions several
-    graphs under one limit passes what is left of it.
+    graphs under one limit passes what is left of it. Ops named in `slower` compile, but are left to NumPy.
     """
-    reasons = [why_not(node, config) for node in graph.nodes]
+    reasons = [why_not(node, config, slower) for node in graph.nodes]
     mixed = any(reason is not None for reason in reasons)
     clusters: dict[int, str] = {}
     made = 0

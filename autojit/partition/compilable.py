@@ -12,9 +12,11 @@ from autojit.ir.op import Op
 from autojit.ir.spec import COMPILED_DTYPES
 
 
-def why_not(node: Node, config: Config) -> Reason | None:
+def why_not(node: Node, config: Config, slower: frozenset[str] = frozenset()) -> Reason | None:
     """The reason why `node` stays on the host, or `None` when it may enter a cluster."""
     op = node.op
+    if op.name in slower:
+        return Reason("host-op", f"`{op.name}` is faster in NumPy", node.source)
     if op.lower is None:
         return Reason("host-op", f"`{op.name}` has no lowering", node.source)
     if config.ops_to_cluster and not _is_named(op, config.ops_to_cluster):
@@ -28,7 +30,7 @@ def why_not(node: Node, config: Config) -> Reason | None:
             return Reason("argument-type", f"`{op.name}` on dtype `{spec.dtype}`", node.source)
     for graph in subgraphs(node):
         for inner in graph.nodes:
-            reason = why_not(inner, config)
+            reason = why_not(inner, config, slower)
             if reason is not None:
                 return reason
     return None

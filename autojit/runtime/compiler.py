@@ -9,6 +9,7 @@ from autojit.compile.cache import CACHE
 from autojit.compile.executable import Executable
 from autojit.config import Config
 from autojit.ir.graph import Graph
+from autojit.ops.chapters import FASTER_IN_NUMPY
 from autojit.partition.clusters import partition
 from autojit.partition.steps import ClusterStep, Step, steps
 from autojit.passes.pipeline import Stage, run_pipeline
@@ -48,11 +49,11 @@ class Prepared:
     stages: list[Stage] = field(default_factory=list)
 
 
-def prepare(capture: Capture, config: Config) -> Prepared:
-    """Run the passes and the partition on a captured graph."""
+def prepare(capture: Capture, config: Config, strict: bool = False) -> Prepared:
+    """Run the passes and the partition on a captured graph; `strict` compiles what is slower compiled, too."""
     assert capture.graph is not None
     stages: list[Stage] = []
-    graph = partition(run_pipeline(capture.graph, stages), config)
+    graph = partition(run_pipeline(capture.graph, stages), config, frozenset() if strict else FASTER_IN_NUMPY)
     return Prepared(capture, graph, steps(graph), stages)
 
 

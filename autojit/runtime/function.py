@@ -208,7 +208,7 @@ class Controller:
         if not captured.graph.nodes and not self.strict:
             self._off(probe)
             return None
-        prepared = prepare(captured, self.config)
+        prepared = prepare(captured, self.config, self.strict)
         if self.strict and any(node.cluster is None for node in prepared.graph.nodes):
             raise self.uncompilable(self.explain_all(self, values))
         if probe.region.depth and not self.strict and self._too_small(prepared):
