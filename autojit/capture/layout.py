@@ -64,6 +64,7 @@ def _small(value: Any) -> Any:
         return np.zeros((), dummy.dtype)[()]
     lengths = tuple(min(length, _SHORT) for length in dummy.shape)
     strides = ordered_strides(dummy, lengths, dummy.itemsize)
+    strides = tuple(step if real else 0 for step, real in zip(strides, dummy.strides, strict=True))
     return np.ndarray(lengths, dummy.dtype, bytes(max(dummy.itemsize * _SHORT**dummy.ndim, 1)), 0, strides)
 
 
