@@ -64,7 +64,8 @@ class Controller:
         self.strict = strict
         self.explain_all = explain
         self.counters = Counters()
-        self.options = Options(config.max_cluster_size, config.unroll_budget)
+        # A region may be larger than one cluster, up to what is sensible to interpret.
+        self.options = Options(max(config.max_cluster_size, Options().node_budget), config.unroll_budget)
         self.probes: dict[int, Probe] = {}
         self.tree: RegionTree | None = None
         self.no_source: Reason | None = None
@@ -211,6 +212,10 @@ class Controller:
         prepared = prepare(captured, self.config, self.strict)
         if self.strict and any(node.cluster is None for node in prepared.graph.nodes):
             raise self.uncompilable(self.explain_all(self, values))
+        if self.strict and len({node.cluster for node in prepared.graph.nodes}) > 1:
+            size, most = len(prepared.graph.nodes), self.config.max_cluster_size
+            detail = f"{size} operations, more than `--max_cluster_size={most}`"
+            raise self.uncompilable((Reason("budget", detail, self._line(probe)),))
         if probe.region.depth and not self.strict and self._too_small(prepared):
             reason = Reason("too-small", "the loop body is too little work", self._line(probe))
             self._add(probe, native_plan(captured, reason))
