@@ -53,14 +53,17 @@ def _extreme(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
 
 
 def _complex_extreme(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
-    """Reduce the two parts: XLA crashes on a complex reduction with a function of ours whose result is dropped."""
+    """Reduce the two parts.
+
+    `lax.select` and not `jnp.where` in what reduces: XLA crashes on a function call there when the result is dropped.
+    """
 
     def combine(p: tuple[Any, Any], q: tuple[Any, Any]) -> tuple[Any, Any]:
         wins = p[0] > q[0] if largest else p[0] < q[0]
         draws = (p[0] == q[0]) & (p[1] >= q[1] if largest else p[1] <= q[1])
         is_nan = (p[0] != p[0]) | (p[1] != p[1])
         take = is_nan | (wins & (p[1] == p[1]) & (q[1] == q[1])) | draws
-        return jnp.where(take, p[0], q[0]), jnp.where(take, p[1], q[1])
+        return lax.select(take, p[0], q[0]), lax.select(take, p[1], q[1])
 
     parts = jnp.real(x), jnp.imag(x)
     worst = np.array(-np.inf if largest else np.inf, parts[0].dtype)
@@ -90,7 +93,7 @@ def _by_comparison(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
     """Over leading axes a plain reduction with a comparison of its own vectorizes, a variadic one does not."""
 
     def combine(p: Any, q: Any) -> Any:
-        return jnp.where((p >= q if largest else p <= q) | (p != p), p, q)
+        return lax.select((p >= q if largest else p <= q) | (p != p), p, q)
 
     return lax.reduce(x, np.array(-np.inf if largest else np.inf, x.dtype), combine, axes)
 

@@ -44,6 +44,8 @@ def may_raise(node: Node) -> bool:
         return True
     if not node.op.traps:
         return False
+    if node.op.family == "elementwise" and node.outputs[0].spec.dtype == np.bool_:
+        return False
     if not all(_fits(operand, node.outputs[0].spec.dtype) for operand in node.inputs):
         return True
     if node.op.name in _ONLY_WARN or (node.op.family == "elementwise" and node.op.name not in _RAISE):
@@ -61,6 +63,8 @@ def _fits(operand: Operand, dtype: np.dtype) -> bool:
     if spec.kind == "array":
         return True
     if isinstance(operand, Value):
+        if spec.dtype.kind in "biu" and dtype.kind in "fc" and dtype.itemsize > 2:
+            return True
         return spec.dtype == dtype or (spec.dtype.kind in "fc" and np.can_cast(spec.dtype, dtype, "same_kind"))
     if spec.dtype.kind == "c" and dtype.kind != "c":
         return False
