@@ -152,7 +152,9 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"\rseed {seed} ", end="", file=sys.stderr, flush=True)
         program = make_program(Random(seed))
         error = failure(program)
-        if error is not None:
+        if isinstance(error, Endless):
+            print(f"\nseed {seed}: {error}", flush=True)
+        elif error is not None:
             failed += 1
             kind = _kind(error)
             print(f"\n==== seed {seed}: {type(error).__name__}: {str(error).splitlines()[0][:300]}", flush=True)

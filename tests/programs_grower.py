@@ -10,6 +10,7 @@ import numpy as np
 
 from tests.helpers import clone
 
+#: No array may have more elements, unless the arguments are larger.
 _MOST_ELEMENTS = 120
 _ARITHMETIC = ("+", "-", "*", "+", "-", "*", "/", "//", "%")
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
@@ -40,6 +41,8 @@ class Grower:
         self.env: dict[str, Any] = dict(zip(parameters, arguments, strict=True))
         self.lines: list[str] = []
         self.dead = False
+        sizes = [argument.size for argument in arguments if isinstance(argument, np.ndarray)]
+        self.most = max(_MOST_ELEMENTS, 4 * max(sizes))
         self._next = 0
 
     # ---- running what was grown
@@ -61,10 +64,20 @@ class Grower:
                 return True
             return False
         fresh = {k: v for k, v in space.items() if k not in self.module and not k.startswith("__")}
-        if not all(_moderate(value) for value in fresh.values()):
+        if not all(self.moderate(value) for value in fresh.values()):
             return False
         self.env = fresh
         self.lines.append(text)
+        return True
+
+    def moderate(self, value: Any) -> bool:
+        """Whether a value is small, and of a kind that compiles."""
+        if isinstance(value, np.ndarray):
+            return value.size <= self.most and value.ndim <= 4 and value.dtype.kind in "biufc"
+        if isinstance(value, int):
+            return abs(value) < 2**60
+        if isinstance(value, list | tuple):
+            return len(value) < 400 and all(self.moderate(item) for item in value)
         return True
 
     def fresh(self) -> str:
@@ -117,7 +130,7 @@ class Grower:
                         value = self.value(candidate)
                 except Exception:
                     continue
-                if _moderate(value) and not isinstance(value, tuple | str):
+                if self.moderate(value) and not isinstance(value, tuple | str):
                     text = candidate
                     break
         return text
@@ -444,13 +457,3 @@ def _broadcasts(one: np.ndarray, other: np.ndarray) -> bool:
         return np.broadcast_shapes(one.shape, other.shape) == other.shape
     except ValueError:
         return False
-
-
-def _moderate(value: Any) -> bool:
-    if isinstance(value, np.ndarray):
-        return value.size <= _MOST_ELEMENTS and value.ndim <= 4 and value.dtype.kind in "biufc"
-    if isinstance(value, int):
-        return abs(value) < 2**60
-    if isinstance(value, list | tuple):
-        return len(value) < 100 and all(_moderate(item) for item in value)
-    return True

@@ -117,6 +117,8 @@ def load(source: str, extra: dict[str, Any] | None = None) -> types.FunctionType
 def make_array(random: Any, shape: tuple[int, ...], dtype: str) -> np.ndarray:
     """An array of small values with few bits, in some memory layout."""
     count = int(np.prod(shape))
+    if count > 200:
+        return _layout(random, _large_array(random.randrange(2**32), shape, dtype))
     if dtype == "bool":
         values = np.array([random.random() < 0.5 for _ in range(count)], dtype)
     elif dtype in ("float64", "float32", "complex128"):
@@ -131,6 +133,13 @@ def make_array(random: Any, shape: tuple[int, ...], dtype: str) -> np.ndarray:
         if count and random.random() < 0.1:
             values[random.randrange(count)] = np.iinfo(dtype).max
     return _layout(random, values.reshape(shape))
+
+
+def _large_array(seed: int, shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    low = 0 if dtype in ("uint8", "bool") else -12
+    values = rng.integers(low, 2 if dtype == "bool" else 13, shape)
+    return (values / 4 if dtype in ("float64", "float32", "complex128") else values).astype(dtype)
 
 
 def _layout(random: Any, array: np.ndarray) -> np.ndarray:
@@ -162,12 +171,22 @@ _SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (
 )
 
 
+#: Large enough for vector loops, several threads, memory that is used again, and reductions in steps.
+_LARGE_SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (
+    ((5000,), (5000,), ()),
+    ((70, 90), (90,), (70, 1)),
+    ((40000,), (40000,), (1,)),
+    ((3, 17, 200), (17, 200), (200,)),
+    ((300, 257), (300, 257), (257,)),
+)
+
+
 class _Inputs:
     """The makers of the arguments: the same kinds in each call, other values, sometimes other shapes."""
 
     def __init__(self, random: Any) -> None:
         self.random = random
-        shapes = random.choice(_SHAPES)
+        shapes = random.choice(_SHAPES if random.random() < 0.9 else _LARGE_SHAPES)
         count = random.randint(2, 3)
         self.arrays = [(shapes[n], random.choice(DTYPES)) for n in range(count)]
         if random.random() < 0.4:
