@@ -29,6 +29,10 @@ _ANY_ZERO = re.compile("min|max|clip|sort|ptp|median|centre|split|partition")
 _signs = [True]
 
 
+#: After so many rounds of the calls nothing may be captured any more.
+_ROUNDS = 7
+
+
 class Shaker:
     """Runs a program with rounding errors of its own."""
 
@@ -108,17 +112,18 @@ def judge(program: Program, seed: int = 0, decorator: Any = None) -> Any:
         warnings.filterwarnings("error", category=aj.AutojitWarning)
         expected = [outcome(plain, call, {}) for call in program.calls]
         shaken = [[outcome(Shaker(source, seed + k).program, call, {}) for k in range(3)] for call in program.calls]
-        for turn in range(2):
+        known: Any = None
+        for turn in range(_ROUNDS):
             for number, call in enumerate(program.calls):
                 got = outcome(decorated, call, {})
-                where = f"call {number}, {'warm' if turn else 'cold'}"
-                compare_outcomes(got, expected[number], shaken[number], where)
-        before = decorated.cache_info()
-        for number, call in enumerate(program.calls):
-            compare_outcomes(outcome(decorated, call, {}), expected[number], shaken[number], f"call {number}, third")
-        after = decorated.cache_info()
-    assert after.captures == before.captures, "a warm call captured again"
-    assert after.compiles == before.compiles, "a warm call compiled again"
+                compare_outcomes(got, expected[number], shaken[number], f"call {number}, {f'turn {turn}' if turn else 'cold'}")
+            info = decorated.cache_info()
+            before, known = known, (info.captures, info.compiles)
+            # A region that fails for its data is split then, and its parts are captured when they are met.
+            if turn > 1 and known == before:
+                break
+        else:
+            raise AssertionError(f"a warm call still captures: {before}, then {known} captures and programs")
     return decorated
 
 
