@@ -318,9 +318,9 @@ def chain(length, every):
 @pytest.mark.parametrize("limit", [2000, 7])
 def test_long_chains_are_fast(every, count, limit):
     graph = chain(2000, every)
-    start = time.perf_counter()
+    start = time.thread_time()
     order = steps(partition(graph, Config(max_cluster_size=limit)))
-    assert time.perf_counter() - start < 0.5
+    assert time.thread_time() - start < 0.5
     assert sum(isinstance(step, ClusterStep) for step in order) >= count
 
 
@@ -333,9 +333,9 @@ def test_wide_graphs_are_fast():
     for part in parts[1:]:
         (total,) = builder.add(OPS["add"], [total, part])
     graph = builder.graph("f", [total])
-    start = time.perf_counter()
+    start = time.thread_time()
     assert len(steps(partition(graph, Config(max_cluster_size=100)))) >= 21
-    assert time.perf_counter() - start < 0.5
+    assert time.thread_time() - start < 0.5
 
 
 def test_cost_of_small_and_large_arrays():
