@@ -45,7 +45,12 @@ class Functions(Arrays):
         except TypeError:  # not hashable
             rule = None
         if rule is not None:
-            if args and function not in (np.asarray, np.asanyarray, np.array, np.ascontiguousarray):
+            scalar = args[0] if len(args) == 1 and isinstance(args[0], Sym) else None
+            if scalar is not None and function in (np.real, np.imag):
+                return self.attribute(scalar, function.__name__)
+            if scalar is not None and function in (np.squeeze, np.transpose) and isinstance(scalar.value, np.generic):
+                return scalar
+            if args and function not in (np.asarray, np.asanyarray, np.array, np.ascontiguousarray, np.einsum):
                 if not isinstance(args[0], Arr) and function is not np.broadcast_to:
                     args = [self.as_array(args[0]), *args[1:]]
             return self._ask_rule(rule, args, kwargs)
@@ -53,6 +58,8 @@ class Functions(Arrays):
             return self._call_static(function, args, kwargs)
         if isinstance(function, type) and issubclass(function, np.generic):
             return self._convert(function, args, kwargs)
+        if function is np.power and len(args) == 2 and not kwargs and isinstance(args[0], Arr) and args[0].kind != "python":
+            return self._power(args[0], self._as_operand(args[1]))
         row = self.find_row(function)
         if row is None:
             return NotImplemented

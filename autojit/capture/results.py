@@ -125,16 +125,20 @@ class RecipeMaker:
         storage = array.storage
         if storage.path is not None and array.kind == "array":
             base = FromPrologue(storage.path)
-            return ViewOf(base, array.steps) if array.steps else base
+            return self._view(base, array)
         flags = array.dummy.flags
         # A view that lies in memory otherwise than a new array would is made as NumPy makes it.
         is_view = (
             len(self._views.get(id(storage), ())) > 1 or (array.steps and not flags.c_contiguous) or array.readonly
         )
         if array.kind == "array" and is_view:
-            base = self._base(storage)
-            return ViewOf(base, array.steps) if array.steps else base
+            return self._view(self._base(storage), array)
         return self._result(self.recorder.read(array), array.spec, None if array.steps else storage.strides)
+
+    def _view(self, base: FromPrologue | Result, array: Arr) -> Recipe:
+        if any(step.operands and not all(step.names) for step in array.steps):
+            raise CannotCapture("data-value", "a view at a position that depends on array data is used later")
+        return ViewOf(base, array.steps) if array.steps else base
 
     def _base(self, storage: Storage) -> Result:
         base = self._bases.get(id(storage))

@@ -21,7 +21,8 @@ def _rule_transpose(self: Any, array: Arr, *axes: Any, **kwargs: Any) -> Arr:
 
 def _rule_reshape(self: Any, array: Arr, *shape: Any, **kwargs: Any) -> Arr:
     order = self.static(kwargs.pop("order", Known("C")))
-    kwargs.pop("copy", None)
+    if self.static(kwargs.pop("copy", Known(None))) is not None:
+        raise CannotCapture("keyword", "`copy=` of a reshape")
     if len(shape) == 2 and isinstance(shape[1], Known) and shape[1].value in ("C", "F", "A"):
         shape, order = shape[:1], shape[1].value
     wanted = kwargs.get("shape", kwargs.get("newshape", shape[0] if len(shape) == 1 else Items(tuple, list(shape))))
@@ -108,7 +109,7 @@ def _rule_broadcast_to(self: Any, array: Any, shape: Any, subok: Any = None) -> 
     wanted = (wanted,) if isinstance(wanted, int) else tuple(wanted)
     dummy = self.ask(np.broadcast_to, array.dummy, wanted)
     if array.kind != "array":
-        return self.apply(TABLE["np.broadcast_to"], [array], {"shape": wanted})
+        array = Arr(Storage(self.read(array), Spec((), array.dtype)), (), array.dummy)
     return self.step(array, "np.broadcast_to", {"shape": wanted}, dummy)
 
 
@@ -117,6 +118,26 @@ def _rule_diagonal(self: Any, array: Arr, *args: Any, **kwargs: Any) -> Arr:
     params = {"offset": 0, "axis1": 0, "axis2": 1} | {name: self.static(value) for name, value in names.items()}
     dummy = self.ask(np.diagonal, array.dummy, **params)
     return self.step(array, "np.diagonal", params, dummy)
+
+
+def _rule_diag(self: Any, array: Arr, *args: Any, **kwargs: Any) -> Any:
+    if array.dummy.ndim != 2:
+        return self.call_row(TABLE["np.diag"], [array, *args], kwargs, np.diag)
+    offset = kwargs.get("k", args[0] if args else Known(0))
+    return _rule_diagonal(self, array, offset)
+
+
+def _rule_einsum(self: Any, subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
+    text = subscripts.value if isinstance(subscripts, Known) else None
+    if isinstance(text, str) and len(operands) == 1:
+        taken, _, given = text.replace(" ", "").partition("->")
+        given = given if "->" in text else "".join(sorted(label for label in set(taken) if taken.count(label) == 1))
+        array = self.as_array(operands[0])
+        if set(given) == set(taken):  # nothing is summed: NumPy gives a view
+            if kwargs or len(given) != len(taken) or "." in text or len(taken) != array.dummy.ndim:
+                raise CannotCapture("keyword", "a view made by `np.einsum`")
+            return self.transpose(array, tuple(taken.index(label) for label in given))
+    return self.call_row(TABLE["np.einsum"], [subscripts, *operands], kwargs, np.einsum)
 
 
 def _rule_split(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -150,8 +171,12 @@ def _rule_split(function: Callable[..., Any]) -> Callable[..., Any]:
 def _rule_asarray(self: Any, value: Any, dtype: Any = Known(None), *args: Any, **kwargs: Any) -> Any:
     if args or any(name not in ("dtype", "order", "copy") for name in kwargs):
         raise CannotCapture("keyword", "an argument of `np.asarray`")
-    array = self.as_array(value)
     wanted = self.static(kwargs.get("dtype", dtype))
+    if wanted is not None and not isinstance(value, Arr) and self.ask(np.dtype, wanted).kind in "iu":
+        for item in self._flatten(value)[1]:
+            if isinstance(item, Known | Sym) and type(item.value) is int:
+                self.ask(np.array, self.static(item), wanted)  # NumPy refuses an int that does not fit
+    array = self.as_array(value)
     order = self.static(kwargs.get("order", Known(None)))
     if order not in (None, "C", "K", "A") or (order == "C" and not array.dummy.flags.c_contiguous):
         raise CannotCapture("keyword", f"`order={order!r}`")
@@ -259,6 +284,8 @@ VIEW_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.broadcast_to: _rule_broadcast_to,
     np.rot90: _rule_rot90,
     np.diagonal: _rule_diagonal,
+    np.diag: _rule_diag,
+    np.einsum: _rule_einsum,
     np.split: _rule_split(np.split),
     np.array_split: _rule_split(np.array_split),
     np.hsplit: _rule_split(np.hsplit),

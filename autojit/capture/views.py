@@ -36,6 +36,8 @@ class Views(Recorder):
     def transpose(self, array: Arr, axes: tuple[int, ...] | None = None) -> Arr:
         """`array.transpose(axes)`."""
         dummy = self.ask(np.transpose, array.dummy, axes)
+        if array.kind != "array":
+            return array
         order = tuple(range(array.dummy.ndim))[::-1] if axes is None else tuple(a % array.dummy.ndim for a in axes)
         return self.step(array, "np.transpose", {"axes": order}, dummy)
 
@@ -206,6 +208,10 @@ class Views(Recorder):
         if isinstance(part, Arr):
             if part.dtype.kind not in "iub":
                 raise CannotCapture("raises", "IndexError: arrays used as indices must be of integer or boolean type")
+            if part.kind != "array" and part.dtype.kind != "b":
+                # A number taken out of an array: what is left of the axes is a view.
+                length = array.shape[axis] if axis < array.dummy.ndim else 0
+                return place(self.read(part)), 0 if length else _NO_EXAMPLE
             return place(self.read(part)), _NO_EXAMPLE
         raise CannotCapture("unsupported-syntax", f"an index that is {describe(part)}")
 

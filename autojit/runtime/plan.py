@@ -207,9 +207,11 @@ class _Writer:
 
     def _result(self, operand: Operand, recipe: Result) -> str:
         spec = recipe.spec
+        name = self.text(operand)
+        if spec.kind == "scalar" and operand.spec.kind == "array":
+            return f"{self.constant(to_scalar, 'to_scalar_')}({name}, {self.constant(spec)})"
         if spec.kind != "array":
             return self.plain(operand)
-        name = self.text(operand)
         if isinstance(operand, Const) or name not in self.specs or name in self._taken:
             text = f"array({name}, {self.constant(spec.dtype)}, order='C')"  # a fresh copy
         else:
