@@ -507,3 +507,97 @@ def test_out_arguments() -> None:
     check(narrow, rand(3), np.zeros(3, int))
     check(narrow, rand(3), np.zeros((2, 3)))
     check(narrow, rand(1), np.zeros(3))
+
+
+def test_views_at_computed_positions() -> None:
+    def row(a, i):
+        r = a[i[0]]
+        r += 1
+        r[0] = 5
+        return a
+
+    def column(a, i):
+        c = a[:, i.max()]
+        c *= 2
+        s = a[i.argmin(), 1:]
+        s -= 3
+        return a.sum(), c * 1
+
+    def returned(a, i):
+        b = a * 2
+        return a[i[1]], b[i[1]], b
+
+    def swap(a, i):
+        p = int(np.argmax(i))
+        a[[0, p]] = a[[p, 0]]
+        k = i.argmax()
+        t = a[k].copy()
+        a[k] = a[0]
+        a[0] = t
+        return a
+
+    def elements(a, i):
+        k = i[2]
+        a[k, k] += 1
+        a[k][1] = 4
+        a[-k] = 0
+        return a[k, 0] * 2
+
+    for indices in (np.array([2, 0, 1]), np.array([-1, 2, 0]), np.array([0, 1, 3])):
+        for function in (row, column, returned, swap, elements):
+            check(function, rand(3, 3), indices)
+
+
+def test_every_view_function() -> None:
+    """Writing to the argument afterwards, or to the result, shows which functions give views."""
+    functions = [
+        lambda a: a.T, lambda a: a[:], lambda a: a.reshape(-1), lambda a: a.ravel(), lambda a: a.flatten(),
+        lambda a: np.ravel(a.T), lambda a: np.squeeze(a[None]), lambda a: np.diag(a), lambda a: np.diag(a, 1),
+        lambda a: np.diagonal(a), lambda a: a.diagonal(1), lambda a: np.real(a), lambda a: np.imag(a), lambda a: a.real,
+        lambda a: np.flip(a), lambda a: np.fliplr(a), lambda a: np.rot90(a), lambda a: np.rot90(a, 2), lambda a: np.roll(a, 1),
+        lambda a: np.expand_dims(a, 1), lambda a: np.atleast_3d(a), lambda a: np.swapaxes(a, 0, 1),
+        lambda a: np.moveaxis(a, 0, 1), lambda a: np.rollaxis(a, 1), lambda a: np.broadcast_to(a, (2, 3, 3)),
+        lambda a: np.broadcast_arrays(a, a[0])[0], lambda a: np.split(a, 3)[1], lambda a: np.hsplit(a, 3)[0],
+        lambda a: np.array_split(a, 2)[0], lambda a: np.asarray(a), lambda a: np.array(a), lambda a: np.copy(a),
+        lambda a: np.array(a, copy=False), lambda a: np.array(a, copy=None), lambda a: np.asarray(a, float),
+        lambda a: np.asarray(a, np.float32), lambda a: a.astype(float), lambda a: a.astype(float, copy=False),
+        lambda a: np.ascontiguousarray(a), lambda a: np.ascontiguousarray(a.T), lambda a: np.asfortranarray(a),
+        lambda a: np.require(a), lambda a: np.nan_to_num(a), lambda a: np.nan_to_num(a, copy=False), lambda a: a.view(),
+        lambda a: a.view(np.int64), lambda a: np.take(a, [0, 1], 0), lambda a: a[[0, 1]], lambda a: a[a > 0],
+        lambda a: np.compress([True, False, True], a, 0), lambda a: np.delete(a, 0, 0), lambda a: np.tile(a, 1),
+        lambda a: np.repeat(a, 1, 0), lambda a: np.concatenate([a]), lambda a: np.stack([a])[0], lambda a: np.vstack([a]),
+        lambda a: np.atleast_2d(a), lambda a: np.triu(a), lambda a: np.positive(a), lambda a: +a, lambda a: np.conj(a),
+        lambda a: a.conj(), lambda a: np.conjugate(a), lambda a: a * 1, lambda a: np.sort(a), lambda a: np.where(True, a, 0),
+        lambda a: np.trim_zeros(a[0]), lambda a: np.real_if_close(a), lambda a: np.lib.stride_tricks.as_strided(a, (3,), (8,)),
+        lambda a: np.lib.stride_tricks.sliding_window_view(a[0], 2), lambda a: np.matrix_transpose(a), lambda a: a.mT,
+        lambda a: np.linalg.diagonal(a), lambda a: np.pad(a, 0), lambda a: np.resize(a, (3, 3)), lambda a: a.squeeze(),
+        lambda a: np.clip(a, None, 100), lambda a: np.round(a), lambda a: np.abs(a), lambda a: np.asarray_chkfinite(a),
+        lambda a: np.meshgrid(a[0], a[1])[0], lambda a: a[..., None],
+        lambda a: a.swapaxes(0, 1)[::-1], lambda a: np.reshape(a.T, (9,)), lambda a: np.reshape(a, (9,), order="F"),
+        lambda a: a.reshape(3, 3), lambda a: a.reshape(3, 3, copy=True), lambda a: a.take([0]), lambda a: a.transpose(0, 1),
+        lambda a: a.repeat(1), lambda a: np.unstack(a)[0], lambda a: list(a)[1], lambda a: [*a][0], lambda a: a[1],
+        lambda a: a[-1:], lambda a: a[1, 1:2], lambda a: a[(0,)], lambda a: a[0:1][0], lambda a: a[...],
+        lambda a: np.ix_(a[0] > 0)[0], lambda a: np.select([a > 0], [a]), lambda a: np.choose([0], [a[0]]),
+        lambda a: np.extract(a > 0, a), lambda a: np.unique(a), lambda a: np.insert(a, 0, 1.0), lambda a: np.append(a, 1.0),
+        lambda a: np.fromiter(a[0], float), lambda a: np.array([a, a])[0], lambda a: np.asarray([a[0], a[1]]),
+        lambda a: np.einsum("ij->ji", a), lambda a: np.einsum("ii->i", a), lambda a: np.partition(a, 1), lambda a: a[0].T,
+    ]  # fmt: skip
+    failed = []
+    for function in functions:
+
+        def later(a, function=function):
+            v = function(a)
+            a += 1
+            return v
+
+        def through(a, function=function):
+            v = function(a)
+            v[...] = 7
+            return a
+
+        for program in (later, through):
+            try:
+                check(program, np.abs(rand(3, 3)) + 0.5)
+            except Exception as error:
+                failed.append(f"{program.__name__} {functions.index(function)}: {' '.join(str(error).split())[:160]}")
+    assert not failed, "\n".join(failed)
