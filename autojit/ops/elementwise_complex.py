@@ -108,33 +108,25 @@ def exp2(x: Any) -> Any:
 @_rule
 def sinh(x: Any) -> Any:
     a, b = lax.real(x), lax.imag(x)
-    return lax.complex(
-        exact.multiply(real_math.sinh(a), lax.cos(b)), exact.multiply(real_math.cosh(a), lax.sin(b))
-    )
+    return lax.complex(exact.multiply(real_math.sinh(a), lax.cos(b)), exact.multiply(real_math.cosh(a), lax.sin(b)))
 
 
 @_rule
 def cosh(x: Any) -> Any:
     a, b = lax.real(x), lax.imag(x)
-    return lax.complex(
-        exact.multiply(real_math.cosh(a), lax.cos(b)), exact.multiply(real_math.sinh(a), lax.sin(b))
-    )
+    return lax.complex(exact.multiply(real_math.cosh(a), lax.cos(b)), exact.multiply(real_math.sinh(a), lax.sin(b)))
 
 
 @_rule
 def sin(x: Any) -> Any:
     a, b = lax.real(x), lax.imag(x)
-    return lax.complex(
-        exact.multiply(lax.sin(a), real_math.cosh(b)), exact.multiply(lax.cos(a), real_math.sinh(b))
-    )
+    return lax.complex(exact.multiply(lax.sin(a), real_math.cosh(b)), exact.multiply(lax.cos(a), real_math.sinh(b)))
 
 
 @_rule
 def cos(x: Any) -> Any:
     a, b = lax.real(x), lax.imag(x)
-    return lax.complex(
-        exact.multiply(lax.cos(a), real_math.cosh(b)), -exact.multiply(lax.sin(a), real_math.sinh(b))
-    )
+    return lax.complex(exact.multiply(lax.cos(a), real_math.cosh(b)), -exact.multiply(lax.sin(a), real_math.sinh(b)))
 
 
 @_rule

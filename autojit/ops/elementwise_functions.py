@@ -126,9 +126,7 @@ def _nan_to_num(x: Any, dtype: Any, nan: float = 0.0, posinf: Any = None, neginf
     return jnp.where(x == -np.inf, np.asarray(low, x.dtype), x)
 
 
-def _isclose(
-    x: Any, y: Any, dtype: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
-) -> Any:
+def _isclose(x: Any, y: Any, dtype: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
     """`abs(x - y) <= atol + rtol * abs(y)`, with NumPy's dtypes: only `y` is made inexact."""
     wide = np.result_type(y.dtype, 1.0)
     together = np.result_type(x.dtype, wide)
@@ -175,8 +173,6 @@ ROWS: tuple[Op, ...] = (
     function_row(np.isposinf, _is_infinity(1.0)),
     function_row(np.isneginf, _is_infinity(-1.0)),
     function_row(np.nan_to_num, _nan_to_num, ("x",), ("nan", "posinf", "neginf")),
-    function_row(
-        np.isclose, _isclose, ("a", "b"), ("rtol", "atol", "equal_nan"), infer=_isclose_infer
-    ),
+    function_row(np.isclose, _isclose, ("a", "b"), ("rtol", "atol", "equal_nan"), infer=_isclose_infer),
     function_row(np.sinc, _sinc),
 )

@@ -80,9 +80,7 @@ def _clip_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> An
     return (arithmetic.minimum(*exact.fence(arithmetic.maximum(x, low), high)),)
 
 
-def _bound(
-    operand: Any, x: Any, array: Spec, dtype: np.dtype, lower: bool, trap: Callable[[Any], None]
-) -> Any:
+def _bound(operand: Any, x: Any, array: Spec, dtype: np.dtype, lower: bool, trap: Callable[[Any], None]) -> Any:
     """A bound in the result's dtype. A Python int outside the array's dtype bounds nothing, or raises."""
     if operand.spec.weak and operand.spec.dtype.kind == "i" and array.dtype.kind in "iu" and dtype == array.dtype:
         info = np.iinfo(dtype)
@@ -94,7 +92,7 @@ def _bound(
 
 
 ROWS: tuple[Op, ...] = (
-    function_row(np.round, _round, ("a",), ("decimals",), name="np.round", numpy=(np.round, np.around), methods=("round",)),
+    function_row(np.round, _round, ("a",), ("decimals",), numpy=(np.round, np.around), methods=("round",)),
     function_row(np.fix, _fix),
     row(
         "np.clip",

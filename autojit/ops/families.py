@@ -70,9 +70,7 @@ def ufunc_lower(function: np.ufunc, rule: Callable[..., Any], check: Callable[..
         results = rule(*xs, trap=trap) if getattr(rule, "wants_trap", False) else rule(*xs)
         if function.nout == 1:
             results = (results,)
-        return tuple(
-            exact.cast(result, dtype) for result, dtype in zip(results, dtypes[function.nin :], strict=True)
-        )
+        return tuple(exact.cast(result, dtype) for result, dtype in zip(results, dtypes[function.nin :], strict=True))
 
     return lower
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 DTYPES = tuple(
-    np.dtype(name)
-    for name in "bool int8 int32 int64 uint8 uint64 float16 float32 float64 complex64 complex128".split()
+    np.dtype(name) for name in "bool int8 int32 int64 uint8 uint64 float16 float32 float64 complex64 complex128".split()
 )
 
 
@@ -77,7 +76,12 @@ def layouts(rng: np.random.Generator, dtype: np.dtype, positive: bool = False) -
 
 def unary(rng: np.random.Generator) -> list[Case]:
     """Calls with one operand: every dtype in every layout, and the edge values."""
-    cases = [Case(f"{dtype} {name}", (x,)) for dtype in DTYPES for name, x in layouts(rng, dtype)]
+    cases = [
+        Case(f"{dtype} {name}", (x,))
+        for dtype in DTYPES
+        for name, x in layouts(rng, dtype)
+        if name == "strided" or dtype in THOROUGH
+    ]
     cases += [Case(f"{dtype} edges", (edges(dtype),)) for dtype in DTYPES]
     return cases + [Case(f"python {value!r}", (value,)) for value in (True, 3, 0.7, 1.5 - 2j)]
 
@@ -91,15 +95,15 @@ def binary(rng: np.random.Generator) -> list[Case]:
                 cases.append(Case(f"{dtype} {name}", (x, y)))
         vector = ordinary(rng, dtype, (3, 5))
         row = ordinary(rng, dtype, (1, 5), positive=True)
-        cases.append(Case(f"{dtype} column and row", (vector[:, :1], row)))
-        cases += [Case(f"{dtype} python {value!r}", (vector, value)) for value in (3, 0.7)]
+        cases.append(Case(f"{dtype} python 3", (vector, 3)))
         if dtype in THOROUGH:
-            cases += [Case(f"{dtype} python {value!r}", (vector, value)) for value in (True, 1.5 - 2j)]
+            cases += [Case(f"{dtype} python {value!r}", (vector, value)) for value in (True, 0.7, 1.5 - 2j)]
+            cases.append(Case(f"{dtype} column and row", (vector[:, :1], row)))
             cases.append(Case(f"{dtype} row", (vector, row[0])))
             cases.append(Case(f"python 3 {dtype}", (3, ordinary(rng, dtype, (3, 5), positive=True)), constant=False))
             cases.append(Case(f"{dtype} python 300", (vector, 300), constant=False))
         cases.append(Case(f"{dtype} edges", pairs(edges(dtype), edges(dtype))))
-        if dtype.kind in "iu":
+        if dtype.kind in "iu" and dtype in THOROUGH:
             positive = edges(dtype)[edges(dtype) > 0]
             cases.append(Case(f"{dtype} positive edges", pairs(edges(dtype), positive)))
     for name in "bool int64,int8 float32,int64 uint64,uint64 int8,float32 int8,float16 int32,complex64 float64".split():
@@ -144,7 +148,8 @@ def reduction(params: tuple[str, ...], rng: np.random.Generator) -> list[Case]:
         axes += [{"keepdims": True}, {"axis": 0, "keepdims": True}]
     cases = []
     for dtype in DTYPES:
-        cases += [Case(f"{dtype} {name}", (x,)) for name, x in layouts(rng, dtype) if name != "contiguous"]
+        wanted = ("strided", "0-d", "scalar", "empty") if dtype in THOROUGH else ("strided",)
+        cases += [Case(f"{dtype} {name}", (x,)) for name, x in layouts(rng, dtype) if name in wanted]
         x = ordinary(rng, dtype, (3, 7))
         some = axes if dtype in THOROUGH else axes[1:2]
         cases += [Case(f"{dtype} {keywords}", (x,), keywords) for keywords in some]

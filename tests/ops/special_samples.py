@@ -34,7 +34,8 @@ def astype(rng: np.random.Generator) -> list[Case]:
             if positive and want.kind == "u":
                 x = np.abs(x).astype(have)
             cases.append(Case(f"{have} to {want}", (x,), params))
-            cases.append(Case(f"{have} to {want} edges", (edges(have),), params))
+            if have.kind != "f" or want.kind not in "iu":
+                cases.append(Case(f"{have} to {want} edges", (edges(have),), params))
         cases += [Case(f"{have} {name}", (x,), {"dtype": have}) for name, x in layouts(rng, have)]
         cases.append(Case(f"{have} scalar", (ordinary(rng, have, (1,))[0],), {"dtype": np.dtype(np.float32)}))
     halves = (rng.normal(size=4000) * 10.0 ** rng.integers(-8, 6, 4000)).astype(np.float64)
@@ -83,7 +84,11 @@ def with_params(maker: Maker, *choices: dict[str, Any]) -> Maker:
 
     def made(rng: np.random.Generator) -> list[Case]:
         cases = maker(rng)
-        return [Case(f"{case.label} {choice or ''}", case.args, choice, case.constant) for choice in choices for case in cases]
+        return [
+            Case(f"{case.label} {choice or ''}", case.args, choice, case.constant)
+            for choice in choices
+            for case in cases
+        ]
 
     return made
 
@@ -152,7 +157,8 @@ def diff(rng: np.random.Generator) -> list[Case]:
 
 def outer(rng: np.random.Generator) -> list[Case]:
     cases = []
-    for dtype in DTYPES:
+    for name in ("int8", "float64", "complex64"):
+        dtype = np.dtype(name)
         x, y = ordinary(rng, dtype, (3,)), ordinary(rng, dtype, (2, 2), positive=True)
         cases += [Case(f"{dtype}", (x, y)), Case(f"{dtype} int", (x, 3)), Case(f"{dtype} float", (x[0], 0.7))]
     return cases

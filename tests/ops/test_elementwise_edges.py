@@ -76,7 +76,7 @@ def test_fences_do_not_break_the_fusion():
 
     executable, _ = compile_program(make, x, x)
     entry = executable.as_text().split("ENTRY")[1]
-    large = [line for line in entry.splitlines() if " fusion(" in line and "__ynn_fusion" in line or "reduce" in line]
+    large = [line for line in entry.splitlines() if "__ynn_fusion" in line or "reduce" in line]
     assert len(large) == 1, entry
     assert executable.memory_analysis().temp_size_in_bytes < x.nbytes / 8
 
@@ -143,7 +143,7 @@ class Spy(np.ndarray):
         return getattr(ufunc, method)(*(np.asarray(x) if isinstance(x, Spy) else x for x in inputs), **kwargs)
 
 
-EXPONENTS = [-1, 0, 0.5, 1, 2, 3, -1.0, 1.0, 2.0, True, np.float64(2), np.int64(2), np.float32(0.5), 2 + 0j, np.array(2)]
+EXPONENTS = [-1, 0, 0.5, 1, 2, 3, -1.0, 1.0, 2.0, True, np.float64(2), np.int64(2), np.float32(0.5), 2j, np.array(2)]
 
 
 @pytest.mark.parametrize("exponent", EXPONENTS, ids=repr)
@@ -189,8 +189,8 @@ np.floor_divide np.remainder np.fmod np.nextafter np.spacing np.rint np.trunc np
 def test_distances_over_wide_ranges(rng, dtype):
     info = np.finfo(dtype)
     far = np.exp(rng.uniform(0.9 * np.log(float(info.tiny)), 0.9 * np.log(float(info.max)), 4000))
-    parts = [rng.normal(size=4000), rng.normal(size=4000) * 100, rng.uniform(-1, 1, 4000), 1 + rng.normal(size=4000) * 1e-4]
-    x = np.concatenate([*parts, far, -far]).astype(dtype)
+    near = rng.normal(size=4000)
+    x = np.concatenate([near, near * 100, rng.uniform(-1, 1, 4000), 1 + near * 1e-4, far, -far]).astype(dtype)
     y = rng.permutation(x)
 
     def make(p: Program, x, y):

@@ -24,6 +24,16 @@ from ops.tolerances import check_close
 ROWS = [row for row in TABLE.rows.values() if row.infer is not None]
 
 
+#: Rows that share their rule with another row: every second case will do.
+TWINS = frozenset(
+    f"np.{name}"
+    for name in """float_power logaddexp2 nanstd nanprod std deg2rad rad2deg fmin minimum less_equal greater_equal greater
+    not_equal nancumprod nancumsum cumulative_sum cumulative_prod argmin min nanmin ptp fmod remainder logical_or
+    logical_xor add.reduce multiply.reduce maximum.reduce minimum.reduce logical_and.reduce logical_or.reduce
+    add.accumulate multiply.accumulate""".split()
+)
+
+
 @dataclass
 class Run:
     """A case that NumPy has run and whose specs agree: what the lowering must give."""
@@ -110,7 +120,10 @@ def lower_all(runs: list[Run]) -> list[tuple[list[np.ndarray], bool]]:
     def program(arguments: list[list[Any]]) -> list[tuple[list[Any], Any]]:
         results = []
         for run, given in zip(runs, arguments, strict=True):
-            xs = [jnp.asarray(x.value, x.spec.dtype) if isinstance(x, Const) else g for x, g in zip(run.node.inputs, given)]
+            xs = [
+                jnp.asarray(x.value, x.spec.dtype) if isinstance(x, Const) else value
+                for x, value in zip(run.node.inputs, given, strict=True)
+            ]
             flags: list[Any] = []
             try:
                 outputs = run.node.op.lower(run.node, xs, flags.append)
@@ -156,7 +169,8 @@ def compare(run: Run, outputs: list[np.ndarray], trapped: bool, problems: list[s
 def failures(row: Op) -> list[str]:
     """Everything that is wrong with a row."""
     problems: list[str] = []
-    prepared = [prepare(row, case, problems) for case in cases_of(row)]
+    cases = cases_of(row)
+    prepared = [prepare(row, case, problems) for case in (cases[::2] if row.name in TWINS else cases)]
     runs = [run for run in prepared if run is not None and row.lower is not None]
     for run, (outputs, trapped) in zip(runs, lower_all(runs), strict=True):
         compare(run, outputs, trapped, problems)

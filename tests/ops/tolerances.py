@@ -20,7 +20,7 @@ class Bound:
         complex: For complex results, in ulps of the absolute value.
         scale: What the unit is taken of: "result"; "operands", the largest operand; "sum" and "squares", the number
             of elements that make one result times the largest operand or its square; "product", the result, once
-            for each element.
+            for each element; "array", the largest element of the operands and the result, once for each row.
         zeros: Whether the signs of zeros must agree.
     """
 
@@ -35,6 +35,7 @@ class Bound:
 EXACT = Bound()
 _XLA = "XLA's own approximation"
 _PARTS = "built from XLA's functions, with a rounding at each step"
+_POWER = _XLA + "; small whole exponents are multiplied out; complex powers lose with the size of the exponent"
 _ORDER = "the elements are added in another order"
 _FUSED = "products of complex numbers are contracted to fused multiply-adds"
 _TIES = "NumPy's own result for zeros of both signs depends on the vector width"
@@ -44,7 +45,7 @@ BOUNDS: dict[str, Bound] = {
     "np.square": Bound(_FUSED, complex=2),
     "np.divide": Bound(_FUSED, complex=4),
     "np.reciprocal": Bound(_FUSED, complex=4),
-    "np.absolute": Bound("NumPy's hypot is correctly rounded, its float32 loop for complex numbers is not", single=2, double=1),
+    "np.absolute": Bound("NumPy's hypot is correctly rounded, not so its complex64 loop", single=2, double=1),
     "np.hypot": Bound("NumPy's hypot is correctly rounded", single=1, double=1),
     "np.sign": Bound(_PARTS, complex=2),
     "np.maximum": Bound(_TIES, zeros=False),
@@ -77,14 +78,14 @@ BOUNDS: dict[str, Bound] = {
     "np.arcsinh": Bound(_XLA, single=4, double=3, complex=8),
     "np.arccosh": Bound(_XLA, single=5, double=4),
     "np.arctanh": Bound(_PARTS, single=5, double=5, complex=8),
-    "np.power": Bound(_XLA + "; small whole exponents are multiplied out; the error of complex powers grows with the exponent", 3, 3, 4096),
-    "np.float_power": Bound(_XLA + "; small whole exponents are multiplied out; the error of complex powers grows with the exponent", 3, 3, 4096),
+    "np.power": Bound(_POWER, 3, 3, 4096),
+    "np.float_power": Bound(_POWER, 3, 3, 4096),
     "np.sinc": Bound(_PARTS, single=8, double=8, complex=16, scale="operands"),
     **{
         f"np.{name}": Bound(_ORDER, single=4, double=4, complex=4, scale="sum")
         for name in "sum mean nansum nanmean cumsum nancumsum cumulative_sum trace average".split()
     },
-    **{f"np.add.{name}": Bound(_ORDER, single=4, double=4, complex=4, scale="sum") for name in ("reduce", "accumulate")},
+    **{f"np.add.{name}": Bound(_ORDER, 4, 4, 4, scale="sum") for name in ("reduce", "accumulate")},
     **{
         f"np.{name}": Bound("the factors are multiplied in another order", 2, 2, 4, "product", False)
         for name in "prod nanprod cumprod nancumprod cumulative_prod multiply.reduce multiply.accumulate".split()
@@ -96,6 +97,20 @@ BOUNDS: dict[str, Bound] = {
     "np.ptp": Bound(_TIES, zeros=False),
     "np.nanmax": Bound(_TIES, zeros=False),
     "np.nanmin": Bound(_TIES, zeros=False),
+    **{
+        f"np.{name}": Bound("the interpolation is contracted to a fused multiply-add", 2, 2, scale="operands")
+        for name in "percentile quantile nanpercentile nanquantile median nanmedian".split()
+    },
+    "np.cross": Bound("differences of products are contracted to fused multiply-adds", 2, 2, 4, scale="squares"),
+    **{
+        f"np.linalg.{name}": Bound("another algorithm than LAPACK's, or other blocks", 64, 64, 64, scale="array")
+        for name in """solve inv det slogdet cholesky qr eigh eigvalsh svd svdvals pinv norm lstsq matrix_power
+        matrix_rank matrix_norm vector_norm cond tensorinv tensorsolve multi_dot""".split()
+    },
+    **{
+        f"np.fft.{name}": Bound("another factorization of the length", 4, 4, 4, "array", False)
+        for name in "fft ifft rfft irfft hfft ihfft fft2 ifft2 fftn ifftn rfft2 irfft2 rfftn irfftn".split()
+    },
     # Matrix products: each result is a sum of products.
     **{
         f"np.{name}": Bound(_ORDER, 4, 4, 8, scale="squares")
@@ -127,16 +142,18 @@ def _allowed(bound: Bound, wanted: np.ndarray) -> float:
 
 def _unit(bound: Bound, args: tuple[object, ...], wanted: np.ndarray) -> np.ndarray:
     """How many ulps of each result make one unit of the bound."""
+    if bound.scale == "result" or not args:
+        return np.asarray(1.0)
     arrays = [np.asarray(arg) for arg in args]
     count = max(1.0, max(array.size for array in arrays) / max(wanted.size, 1))
-    if bound.scale == "result":
-        return np.asarray(1.0)
     if wanted.size == arrays[0].size:
         count = float(max(arrays[0].shape, default=1))
     if bound.scale == "product":
         return np.asarray(count)
     with np.errstate(all="ignore"):
         largest = max((_largest(array) for array in arrays), default=0.0)
+        if bound.scale == "array":
+            count, largest = float(max(arrays[0].shape, default=1)), max(largest, _largest(wanted))
         mass = largest if bound.scale == "operands" else count * (largest**2 if bound.scale == "squares" else largest)
         real = np.dtype(wanted.real.dtype)
         mass = min(mass, float(np.finfo(real).max))
