@@ -21,7 +21,6 @@ import autojit as aj
 from tests.programs_judge import judge
 from tests.programs_strategy import Program, make_program
 
-
 #: Seconds that one program may take; one that was made smaller may have lost the end of a loop.
 _LONGEST = 10
 
