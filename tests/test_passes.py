@@ -197,7 +197,7 @@ def test_the_pipeline_is_fast():
     for number in range(2000):
         (value,) = builder.add(OPS["add"], [value, const(float(number))])
     graph = builder.graph("f", [value])
-    start = time.perf_counter()
+    start = time.thread_time()
     for step in PIPELINE:
         graph = step(graph)
-    assert time.perf_counter() - start < 0.5
+    assert time.thread_time() - start < 0.5
