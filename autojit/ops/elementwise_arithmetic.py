@@ -66,13 +66,19 @@ def divmod_(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _divmod_integer(x: Any, y: Any) -> tuple[Any, Any]:
-    quotient, rest = lax.div(x, y), lax.rem(x, y)
+    divisor = _not_zero(y)
+    quotient, rest = lax.div(x, divisor), lax.rem(x, divisor)
     zero = jnp.zeros_like(x)
     if kind(x) == "i":
         down = (rest != 0) & ((rest < 0) != (y < 0))
         quotient, rest = jnp.where(down, quotient - 1, quotient), jnp.where(down, rest + y, rest)
         rest = jnp.where(y == -1, zero, rest)
     return jnp.where(y == 0, zero, quotient), jnp.where(y == 0, zero, rest)
+
+
+def _not_zero(y: Any) -> Any:
+    """A divisor with ones for zeros: XLA's compiler itself divides constants, and dies of a zero."""
+    return jnp.where(y == 0, jnp.ones_like(y), y)
 
 
 def _divmod_float(x: Any, y: Any) -> tuple[Any, Any]:
@@ -93,7 +99,7 @@ def _divmod_float(x: Any, y: Any) -> tuple[Any, Any]:
 def fmod(x: Any, y: Any) -> Any:
     if kind(x) == "f":
         return lax.rem(x, y)
-    rest = jnp.where(y == 0, jnp.zeros_like(x), lax.rem(x, y))
+    rest = jnp.where(y == 0, jnp.zeros_like(x), lax.rem(x, _not_zero(y)))
     return jnp.where(y == -1, jnp.zeros_like(x), rest) if kind(x) == "i" else rest
 
 
