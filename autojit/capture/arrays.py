@@ -114,6 +114,10 @@ class Arrays(Views):
 
     def as_items(self, value: Any) -> Items:
         """An `Items` for a sequence value."""
+        if isinstance(value, Opaque):
+            raise CannotCapture(value.id, value.detail)
+        if not self._is_sequence(value):
+            raise CannotCapture("unsupported-syntax", f"the items of {describe(value)}")
         return value if isinstance(value, Items) else self.open(value)
 
     def _as_operand(self, value: Any) -> Any:

@@ -167,7 +167,8 @@ class _Calls(ast.NodeTransformer):
 def _probe(region: Region, original: list[ast.stmt]) -> ast.stmt:
     mark = f"'{_MARK}{region.number}'"
     arguments = ", ".join(region.live_in)
-    lines = [f"if {mark}.on and ({TEMPORARY} := {mark}.enter({arguments})) is not None:"]
+    late = f"{mark}.filled() and " if region.late else ""
+    lines = [f"if {mark}.on and {late}({TEMPORARY} := {mark}.enter({arguments})) is not None:"]
     kinds = {type(node) for s in region.statements for node in leaving(s)}
     if ast.Return in kinds:
         lines.append(f"    if {TEMPORARY}[0] == {RETURN}:")

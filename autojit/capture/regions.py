@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import types
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,6 +40,7 @@ class Region:
         live_in: Local names the statements may read before they bind them; all are certainly bound.
         live_out: Local names bound here that may be read afterwards.
         certain: The part of `live_out` that every way through the region binds.
+        late: The live-ins that are free variables without a value when the function was decorated.
         live_return: Local names bound here that a `finally` around the region may read after a `return` in it.
         moving: Names that enclosing native loops rebind: their values change from entry to entry.
         unbound: A live-in that may be unbound, so that the region can have no probe; or "".
@@ -54,12 +56,19 @@ class Region:
     unbound: str = ""
     depth: int = 0
     live_return: tuple[str, ...] = ()
+    late: tuple[str, ...] = ()
     parts: list[Region | Native] | None = None
 
     @property
     def exits(self) -> bool:
         """Whether control may leave the region other than at its end."""
         return any(True for statement in self.statements for _ in leaving(statement))
+
+    @property
+    def branches(self) -> bool:
+        """Whether the arguments decide which statements run."""
+        kinds = (ast.If, ast.IfExp, ast.BoolOp, ast.For, ast.While, ast.Match)
+        return any(isinstance(node, kinds) for s in self.statements for node in ast.walk(s))
 
     @property
     def lines(self) -> tuple[int, int]:
@@ -88,15 +97,22 @@ def leaving(node: ast.AST, in_loop: bool = False) -> Iterator[ast.AST]:
 
 
 class RegionTree:
-    """The regions of one function."""
+    """The regions of one function.
 
-    def __init__(self, source: FunctionSource) -> None:
+    Args:
+        source: The function's source.
+        closure: Its cells.
+    """
+
+    def __init__(self, source: FunctionSource, closure: Sequence[types.CellType] = ()) -> None:
         self.source = source
         code = source.function.__code__
         if _sees_all_names(source.node):
             raise CannotCapture("unsupported-syntax", "`locals()` or `eval` sees every local name")
         self.local_names = frozenset(code.co_varnames) | frozenset(code.co_cellvars) | frozenset(code.co_freevars)
         self.free_names = frozenset(code.co_freevars)
+        cells = zip(code.co_freevars, closure, strict=False)
+        self.late_names = frozenset(name for name, cell in cells if is_empty(cell))
         node = source.node
         if isinstance(node, ast.Lambda):
             body: list[ast.stmt] = [ast.copy_location(ast.Return(node.body), node.body)]
@@ -155,6 +171,7 @@ class RegionTree:
             unbound[0] if unbound else "",
             depth,
             tuple(sorted(found.binds & self.flow.raised.get(id(first), frozenset()))),
+            tuple(sorted(needed & self.late_names)),
         )
         self.regions.append(region)
         return region
@@ -235,6 +252,14 @@ class RegionTree:
         rest.autojit_origin = statement  # type: ignore[attr-defined]
         rest.value = ast.copy_location(ast.Call(call.func, arguments, keywords), call)  # type: ignore[attr-defined]
         return hoisted, rest
+
+
+def is_empty(cell: types.CellType) -> bool:
+    """Whether a free variable has no value yet."""
+    try:
+        return cell.cell_contents is cell  # never: what counts is whether it can be read
+    except ValueError:
+        return True
 
 
 def _sees_all_names(function: ast.AST) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import index
 from typing import Any
 
 import jax.numpy as jnp
@@ -147,10 +148,11 @@ FULL = (
 
 def _eye(function: Any, rule: Callable[..., Any], params: tuple[str, ...], cases: list[dict[str, Any]]) -> Op:
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
-        shape = tuple(params[key] for key in ("N", "M", "n") if params.get(key) is not None)
+        shape = tuple(index(params[key]) for key in ("N", "M", "n") if params.get(key) is not None)
+        index(params.get("k", 0))
         shape = shape * 2 if len(shape) == 1 else shape
         dtype = params.get("dtype")
-        return compiled([Spec(tuple(max(int(n), 0) for n in shape), np.dtype(float if dtype is None else dtype))])
+        return compiled([Spec(tuple(max(n, 0) for n in shape), np.dtype(float if dtype is None else dtype))])
 
     def lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
         spec = node.outputs[0].spec

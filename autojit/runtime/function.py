@@ -75,7 +75,7 @@ class Controller:
         self._lock = threading.RLock()
         self._warned: set[str] = set()
         try:
-            self.tree = RegionTree(source_of(function))
+            self.tree = RegionTree(source_of(function), function.__closure__ or ())
         except CannotCapture as error:
             self.no_source = Reason(error.id, error.detail)
         self.function = self._install()
@@ -207,7 +207,10 @@ class Controller:
             return None
         assert captured.graph is not None
         if not captured.graph.nodes and not self.strict:
-            self._off(probe)
+            if probe.region.branches:  # other arguments may find array work
+                self._add(probe, native_plan(captured, Reason("too-small", "no array work", self._line(probe))))
+            else:
+                self._off(probe)
             return None
         prepared = prepare(captured, self.config, self.strict)
         if self.strict and any(node.cluster is None for node in prepared.graph.nodes):
@@ -307,16 +310,16 @@ class Controller:
 
     def _too_many(self, probe: Probe) -> None:
         first, last = probe.region.lines
+        if self.strict:
+            probe.plans = probe.plans[: self.config.max_plans - 1]
+        else:
+            self._off(probe)
         self._warn(
             "too-many-plans",
             f"lines {first}-{last} of `{self.original.__qualname__}` were called with more than "
             f"{self.config.max_plans} combinations of shapes and constants; "
             + ("the oldest is compiled again when it comes back" if self.strict else "they run in NumPy from now on"),
         )
-        if self.strict:
-            probe.plans = probe.plans[: self.config.max_plans - 1]
-        else:
-            self._off(probe)
 
     def _warn(self, id: str, message: str) -> None:
         if id not in self._warned:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from autojit.capture.regions import Region
+from autojit.capture.regions import Region, is_empty
 from autojit.errors import AutojitWarning, Trapped, UncompilableError
 from autojit.runtime.plan import NATIVE, UNSET, Plan
 
@@ -46,6 +46,12 @@ class Probe:
         self.traps = 0
         self.maker: int | None = None  # the thread whose call has just been given a plan
         self.state: Any = None
+
+    def filled(self) -> bool:
+        """Whether the free variables that had no value at first have one now."""
+        function = self.owner.original
+        cells = zip(function.__code__.co_freevars, function.__closure__, strict=True)
+        return not any(is_empty(cell) for name, cell in cells if name in self.region.late)
 
     def enter(self, *values: Any) -> tuple[Any, ...] | None:
         """The region's exit and results, or `None`: run the statements."""
