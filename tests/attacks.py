@@ -13,7 +13,7 @@ from tests.helpers import _compare_outcomes, outcome
 
 def sequence(function: Callable[..., Any], *calls: tuple[Any, ...], rounds: int = 2, rtol: float | None = None) -> Any:
     """Compare the decorated function with the original in every call of a sequence; what a call learns may mislead the next."""
-    decorated = aj.autocluster(policy="eager")(function)
+    decorated = aj.autocluster(policy="eager", max_plans=64)(function)
     for _ in range(rounds):
         for number, args in enumerate(calls):
             expected = outcome(function, args, {})
