@@ -14,9 +14,17 @@ from autojit.ir.op import Op
 _SHORT = 3
 
 
-def plain(dummies: Sequence[np.ndarray]) -> bool:
-    """Whether all arrays are in C order, so that results are, too."""
-    return all(dummy.flags.c_contiguous or dummy.ndim == 0 for dummy in dummies)
+def keep(op: Op, operands: Sequence[Any], params: dict[str, Any], results: Sequence[Arr]) -> None:
+    """Give the results of an op the strides that NumPy gives them, if any operand is not in C order."""
+    dummies = [value.dummy for value in operands if isinstance(value, Arr)]
+    if all(dummy.flags.c_contiguous or dummy.ndim == 0 for dummy in dummies):
+        return
+    arrays = [result for result in results if result.kind == "array"]
+    if op.family == "elementwise":
+        for result in arrays:
+            set_strides(result, elementwise_strides(dummies, result.shape, result.dtype))
+    elif op.family in ("reduction", "shaping", "creation"):
+        asked_strides(op, operands, params, arrays)
 
 
 def elementwise_strides(

@@ -266,7 +266,8 @@ class Loops(Statements):
         containers = _containers(env)
         self.loop_number += 1
         outer, self.builder = self.builder, BodyBuilder(self.loop_number)
-        inner, examples, self.examples = self.builder, self.examples, None
+        inner = self.builder
+        self.hidden += 1  # no value inside has an example
         try:
             env[node.target.id] = self._index(bounds, inner)  # type: ignore[attr-defined]
             initial = {name: env.get(name) for name in carried}
@@ -293,7 +294,8 @@ class Loops(Statements):
             last = [n for n in bound if n not in exposed and n in env]
             return self._finish_body(inner, carried, storages, last, heads, initial, entered)
         finally:
-            self.builder, self.examples = outer, examples
+            self.builder = outer
+            self.hidden -= 1
 
     def _finish_body(
         self,

@@ -59,7 +59,8 @@ class Recorder:
         self.line: SourceLine | None = None
         self.input_names: list[str] = []  # the prologue's name of each graph input
         self.arrays: list[Storage] = []  # the caller's arrays
-        self.examples: dict[str, Any] | None = {}  # concrete values by graph name; None when some input has none
+        self.hidden = 0  # how many loops are being interpreted
+        self._examples: dict[str, Any] | None = {}
         self._memo: dict[str, Any] = {}
         self._demanded: set[str] = set()
         self._moving: set[str] = set()
@@ -169,10 +170,15 @@ class Recorder:
         value = self.root.input(spec, name)
         self.input_names.append(name)
         if example is None:
-            self.examples = None
-        elif self.examples is not None:
-            self.examples[value.name] = example
+            self._examples = None
+        elif self._examples is not None:
+            self._examples[value.name] = example
         return value
+
+    @property
+    def examples(self) -> dict[str, Any] | None:
+        """Concrete values by graph name; `None` when some input has none, and inside loops."""
+        return None if self.hidden else self._examples
 
     # ---- scalars of the prologue
 
@@ -359,9 +365,7 @@ class Recorder:
         if outputs[0].spec.dtype.kind == "c":
             self._extra_work += 1
         arrays = [self.fresh(output) for output in outputs]
-        dummies = [value.dummy for value in operands if isinstance(value, Arr)]
-        if not layout.plain(dummies):
-            self._keep_layout(op, operands, params, dummies, arrays)
+        layout.keep(op, operands, params, arrays)
         return arrays[0] if len(arrays) == 1 else arrays
 
     def _apply_masked(self, op: Op, operands: Sequence[Any], params: dict[str, Any], masks: list[Operand]) -> Any:
@@ -404,16 +408,6 @@ class Recorder:
                 if not bounds.min <= operand.value <= bounds.max:
                     raise CannotCapture("argument-type", f"the integer {operand.value} does not fit into {dtype}")
         return operand
-
-    def _keep_layout(
-        self, op: Op, operands: Sequence[Any], params: dict[str, Any], dummies: list[np.ndarray], results: list[Arr]
-    ) -> None:
-        results = [result for result in results if result.kind == "array"]
-        if op.family == "elementwise":
-            for result in results:
-                layout.set_strides(result, layout.elementwise_strides(dummies, result.shape, result.dtype))
-        elif op.family in ("reduction", "shaping", "creation"):
-            layout.asked_strides(op, operands, params, results)
 
     def _observe(self, op: Op, inputs: Sequence[Operand], params: dict[str, Any]) -> tuple[Spec, ...]:
         """The specs of a host op's results: from an earlier run, or by running it now on the real inputs."""
