@@ -87,7 +87,7 @@ def log(x: Any) -> Any:
     one = jnp.ones_like(a)
     excess = exact.add(exact.multiply(exact.subtract(high, one), exact.add(high, one)), exact.multiply(low, low))
     near = exact.multiply(real_math.log1p(excess), jnp.full_like(a, 0.5))
-    return lax.complex(jnp.where((size > 0.5) & (size < 2), near, lax.log(size)), lax.atan2(b, a))
+    return lax.complex(jnp.where((size > 0.5) & (size < 2), near, real_math.log(size)), real_math.arctan2(b, a))
 
 
 @_rule

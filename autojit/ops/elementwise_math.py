@@ -12,23 +12,26 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from autojit.ops import elementwise_series as series
 from autojit.ops import exact
-from autojit.ops.elementwise_bits import frexp, in_float32, ldexp
+from autojit.ops.elementwise_bits import in_float32, ldexp
 
 LN2 = float(np.log(2.0))
 
 sqrt = in_float32(lax.sqrt)
-cbrt = in_float32(lax.cbrt)
+cbrt = series.cbrt
 exp = in_float32(lax.exp)
 expm1 = in_float32(lax.expm1)
-log = in_float32(lax.log)
+log = in_float32(series.log)
+log2 = series.log2
+log10 = series.log10
 sin = in_float32(lax.sin)
 cos = in_float32(lax.cos)
 tan = in_float32(lax.tan)
-arcsin = in_float32(lax.asin)
-arccos = in_float32(lax.acos)
-arctan = in_float32(lax.atan)
-arctan2 = in_float32(lax.atan2)
+arcsin = series.arcsin
+arccos = series.arccos
+arctan = series.arctan
+arctan2 = series.arctan2
 tanh = in_float32(lax.tanh)
 arcsinh = in_float32(lax.asinh)
 arccosh = in_float32(lax.acosh)
@@ -45,7 +48,7 @@ def log1p(x: Any) -> Any:
     one = jnp.ones_like(x)
     u = exact.add(one, x)
     lost = exact.subtract(x, exact.subtract(u, one))
-    result = exact.add(lax.log(u), exact.divide(lost, u))
+    result = exact.add(series.log(u), exact.divide(lost, u))
     return jnp.where((u == 1) | (x == jnp.inf), x, jnp.where(u == 0, jnp.full_like(x, -jnp.inf), result))
 
 
@@ -88,26 +91,6 @@ def exp2(x: Any) -> Any:
     part = jnp.where(lax.is_finite(x), exact.subtract(x, whole), x)
     limited = lax.clamp(constant(-3000, x), jnp.where(x != x, jnp.zeros_like(x), whole), constant(3000, x))
     return ldexp(lax.exp(exact.multiply(part, constant(LN2, x))), limited.astype(jnp.int32))
-
-
-@in_float32
-def log2(x: Any) -> Any:
-    """Exact for powers of two: the exponent is added, only the fraction has a logarithm."""
-    fraction, exponent = frexp(x)
-    low = fraction < constant(np.sqrt(0.5), x)
-    fraction = jnp.where(low, fraction * 2, fraction)
-    whole = jnp.where(low, exponent - 1, exponent).astype(x.dtype)
-    return exact.add(whole, exact.multiply(lax.log(fraction), constant(1 / LN2, x)))
-
-
-@in_float32
-def log10(x: Any) -> Any:
-    """Exact for powers of ten that are floats."""
-    result = exact.divide(lax.log(x), constant(np.log(10.0), x))
-    powers = np.array([10.0**n for n in range(23 if x.dtype == jnp.float64 else 11)], x.dtype)
-    whole = lax.round(result, lax.RoundingMethod.TO_NEAREST_EVEN)
-    index = lax.clamp(constant(0, x), jnp.where(x != x, jnp.zeros_like(x), whole), constant(len(powers) - 1, x))
-    return jnp.where(x == jnp.asarray(powers)[index.astype(jnp.int32)], whole, result)
 
 
 @in_float32

@@ -85,8 +85,10 @@ def _divide_complex(x: Any, y: Any) -> Any:
     real = jnp.where(wide, add(a, multiply(b, ratio)), add(multiply(a, ratio), b))
     imag = jnp.where(wide, subtract(b, multiply(a, ratio)), subtract(multiply(b, ratio), a))
     zero = (c == 0) & (d == 0)
-    real = jnp.where(zero, divide(a, lax.abs(c)), multiply(real, scale))
-    imag = jnp.where(zero, divide(b, lax.abs(c)), multiply(imag, scale))
+    # A division by zero is a multiplication by infinity.
+    scale = jnp.where(zero, jnp.full_like(scale, jnp.inf), scale)
+    real = multiply(jnp.where(zero, a, real), scale)
+    imag = multiply(jnp.where(zero, b, imag), scale)
     return lax.complex(real, imag)
 
 

@@ -29,12 +29,7 @@ def _extreme_of_rest(largest: bool) -> Callable[..., Any]:
     """`nanmax`, `nanmin`: NaN is left out, and comes back where nothing else is there."""
 
     def rule(x: Any, axes: tuple[int, ...], node: Any) -> Any:
-        find = extremes.maximum if largest else extremes.minimum
-        if not exact.is_inexact(x):
-            return find(x, axes)
-        missing = x != x
-        result = find(jnp.where(missing, jnp.full_like(x, -np.inf if largest else np.inf), x), axes)
-        return jnp.where(jnp.all(missing, axis=axes), jnp.full_like(result, jnp.nan), result)
+        return extremes.of_rest(x, axes, largest)
 
     return rule
 
@@ -100,7 +95,7 @@ def _average_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) ->
     dtype = np.result_type(x.dtype, weights.dtype, wide)
     if weights.shape != x.shape:
         # The weights' axes are those of the axis argument, in its order.
-        weights = jnp.transpose(weights, np.argsort(_in_order(node.keywords, x.ndim)))
+        weights = jnp.transpose(weights, np.argsort(_in_order(node.keywords, x.ndim)).tolist())
         weights = weights.reshape([x.shape[n] if n in axes else 1 for n in range(x.ndim)])
     weights = jnp.broadcast_to(exact.cast(weights, dtype), x.shape)
     total = moments.sum_of(weights, axes, dtype)

@@ -40,16 +40,20 @@ def _extreme(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
         return _complex_extreme(x, axes, largest)
     if x.dtype == jnp.float16:
         return _extreme(x.astype(jnp.float32), axes, largest).astype(jnp.float16)
-    last = x.ndim - 1
-    if last not in axes:
+    if x.ndim - 1 not in axes:
         return _by_comparison(x, axes, largest)
-    if x.ndim == 1:
-        rows = row_count(x.shape[0])
-        if rows > 1:
-            return _extreme(_flagged(x.reshape(rows, -1), (1,), largest), (0,), largest)
-    elif len(axes) > 1 and x.shape[last] >= 16:
-        return _extreme(_flagged(x, (last,), largest), axes[:-1], largest)
-    return _flagged(x, axes, largest)
+    value, found = _flagged(x, x != x, axes, largest)
+    return jnp.where(found, jnp.full_like(value, jnp.nan), value)
+
+
+def of_rest(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
+    """`np.nanmax` or `np.nanmin` of real numbers: NaN comes back only where nothing else is there."""
+    if kind(x) != "f" or not axes:
+        return _extreme(x, axes, largest)
+    rest = jnp.where(x == x, x, _worst(x, largest))
+    # No NaN is left that could be dropped.
+    value = jnp.max(rest, axis=axes) if largest else jnp.min(rest, axis=axes)
+    return jnp.where(jnp.any(x == x, axis=axes), value, jnp.full_like(value, jnp.nan))
 
 
 def _complex_extreme(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
@@ -77,16 +81,23 @@ def row_count(length: int) -> int:
     return next((rows for rows in range(min(2048, length // 64), 3, -1) if length % rows == 0), 1)
 
 
-def _flagged(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
-    """Reduce the values and whether one of them is NaN, in one pass."""
+def _worst(x: Any, largest: bool) -> Any:
+    return np.array(-np.inf if largest else np.inf, x.dtype)
+
+
+def _flagged(x: Any, flag: Any, axes: tuple[int, ...], largest: bool) -> tuple[Any, Any]:
+    """The extremes of the numbers, and whether one of the flags, which mark NaN, is set, in one pass."""
     pick = lax.max if largest else lax.min
-    worst = np.array(-np.inf if largest else np.inf, x.dtype)
+    if x.ndim == 1 and (rows := row_count(x.shape[0])) > 1:
+        x, flag, axes = x.reshape(rows, -1), flag.reshape(rows, -1), (0, 1)
+    last = x.ndim - 1
+    if len(axes) > 1 and axes[-1] == last and x.shape[last] >= 16:
+        return _flagged(*_flagged(x, flag, (last,), largest), axes[:-1], largest)
 
     def combine(p: tuple[Any, Any], q: tuple[Any, Any]) -> tuple[Any, Any]:
         return pick(p[0], q[0]), p[1] | q[1]
 
-    value, found = lax.reduce((x, x != x), (worst, np.array(False)), combine, axes)
-    return jnp.where(found, jnp.full_like(value, jnp.nan), value)
+    return lax.reduce((x, flag), (_worst(x, largest), np.array(False)), combine, axes)
 
 
 def _by_comparison(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
@@ -95,7 +106,7 @@ def _by_comparison(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
     def combine(p: Any, q: Any) -> Any:
         return lax.select((p >= q if largest else p <= q) | (p != p), p, q)
 
-    return lax.reduce(x, np.array(-np.inf if largest else np.inf, x.dtype), combine, axes)
+    return lax.reduce(x, _worst(x, largest), combine, axes)
 
 
 def position(x: Any, axis: int | None, largest: bool) -> Any:

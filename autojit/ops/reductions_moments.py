@@ -120,7 +120,13 @@ def all_(x: Any, axes: tuple[int, ...], node: Any) -> Any:
 
 
 def count_nonzero(x: Any, axes: tuple[int, ...], node: Any) -> Any:
-    return jnp.sum(truth(x), axis=axes, dtype=jnp.int64)
+    return count_true(truth(x), axes)
+
+
+def count_true(x: Any, axes: tuple[int, ...]) -> Any:
+    """How many are true, as int64; counted in 32 bits where they suffice, which is many times as fast."""
+    narrow = jnp.int32 if count_of(x, axes) < 2**31 else jnp.int64
+    return jnp.sum(x.astype(narrow), axis=axes, dtype=narrow).astype(jnp.int64)
 
 
 def without_nan(x: Any, fill: float) -> Any:
@@ -139,7 +145,7 @@ def nanprod(x: Any, axes: tuple[int, ...], node: Any) -> Any:
 def _present(x: Any, axes: tuple[int, ...]) -> Any:
     if not exact.is_inexact(x):
         return jnp.asarray(count_of(x, axes))
-    return jnp.sum(~isnan(x), axis=axes, dtype=jnp.int64)
+    return count_of(x, axes) - count_true(isnan(x), axes)
 
 
 def nanmean(x: Any, axes: tuple[int, ...], node: Any) -> Any:
