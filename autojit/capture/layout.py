@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.values import Arr, Known, Sym, make_dummy
+from autojit.ir.graph import Operand
+from autojit.ir.index import Index, Place, Slice, Window
 from autojit.ir.op import Op
 
 #: Lengths of the small arrays on which NumPy is asked; the order of the axes does not depend on them.
@@ -60,6 +62,29 @@ def asked_strides(op: Op, operands: Sequence[Any], params: dict[str, Any], resul
         if isinstance(small, np.ndarray) and small.ndim == result.dummy.ndim and not small.flags.c_contiguous:
             # Axes of one element have any place in the order.
             set_strides(result, ordered_strides(small, result.shape, result.dtype.itemsize))
+
+
+def keep_indexed(array: Arr, index: Index, operands: Sequence[Operand], result: Arr) -> None:
+    """Give the result of an index with arrays the strides that NumPy gives it."""
+    if array.dummy.flags.c_contiguous or result.dummy.ndim < 2:
+        return
+    parts: list[Any] = []
+    for entry in index.entries:
+        if isinstance(entry, Place):
+            spec = operands[entry.operand].spec
+            if spec.dtype == np.bool_:
+                return
+            parts.append(np.zeros([min(length, _SHORT) for length in spec.shape], int) if spec.shape else 0)
+        elif isinstance(entry, Slice | Window):
+            parts.append(slice(None))
+        else:
+            parts.append(0 if isinstance(entry, int) else entry)
+    try:
+        made = _small(array)[tuple(parts)]
+    except IndexError:  # an axis of no elements
+        return
+    if made.ndim == result.dummy.ndim and not made.flags.c_contiguous:
+        set_strides(result, ordered_strides(made, result.shape, result.dtype.itemsize))
 
 
 def _small(value: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture import layout
 from autojit.capture.recorder import Recorder, describe
 from autojit.capture.values import Arr, Items, Known, LoopInt, Masked, Opaque, Sym, ViewStep, make_dummy
 from autojit.errors import CannotCapture
@@ -86,8 +87,10 @@ class Views(Recorder):
             return self._add_getitem(array, index, operands)
         if example is None:  # an index that is a traced scalar
             return self._add_getitem(array, index, operands)
-        dummy = self.ask(lambda: array.dummy[example])
-        if not isinstance(dummy, np.ndarray):
+        # With dots NumPy gives a view of no axes where it would read an element, and a dummy has none to read.
+        dots = [] if any(part is Ellipsis for part in example) else [Ellipsis]
+        dummy = self.ask(lambda: array.dummy[(*example, *dots)])
+        if dots and not dummy.ndim:
             return self._add_getitem(array, index, operands)
         if array.kind == "scalar":
             return self._add_getitem(array, index, operands)
@@ -95,7 +98,9 @@ class Views(Recorder):
 
     def _add_getitem(self, array: Arr, index: Index, operands: list[Operand]) -> Any:
         (value,) = self._node("getitem", [self.read(array), *operands], {"index": index})
-        return self.fresh(value)
+        result = self.fresh(value)
+        layout.keep_indexed(array, index, operands, result)
+        return result
 
     def setitem(self, array: Arr, key: Any, value: Any) -> None:
         """`array[key] = value`."""
