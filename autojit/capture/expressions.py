@@ -430,6 +430,9 @@ class Expressions(Calls):
             return Known(got, self.prologue.let("o", path))
         if isinstance(value, tuple) and name in getattr(kind, "_fields", ()):
             return self.wrap(getattr(value, name), path, path)
+        if in_class is _MISSING and name not in own and "__getattr__" not in overridden(kind):
+            self.prologue.check(f"not hasattr({known.path}, {name!r})", f"there is no attribute `.{name}`")
+            raise CannotCapture("raises", f"AttributeError: a `{kind.__name__}` has no attribute `{name}`")
         raise CannotCapture("effect", f"the attribute `.{name}` of a `{kind.__name__}`")
 
     def is_own_attribute(self, owner: Any, name: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autojit.errors import Reason, Trapped
+from autojit.errors import Reason
 from autojit.ir.evaluate import evaluate
 from autojit.runtime.compiler import Prepared
 from autojit.runtime.plan import NATIVE, Plan, native_plan
@@ -87,7 +87,7 @@ class Trial:
         exec("\n".join(lines), import_names)
         try:
             return import_names["inputs"](*values)
-        except (Trapped, ArithmeticError):
+        except Exception:  # these values are not the plan's
             return None
 
     def _decide(self) -> None:
