@@ -168,7 +168,7 @@ COPIES = (
     ),
     moving(
         np.repeat,
-        lambda a, repeats, axis=None: jnp.repeat(a, np.asarray(repeats), axis=axis),
+        lambda a, repeats, axis=None: jnp.repeat(a, np.asarray(repeats).astype(np.int64), axis=axis),
         ("a",),
         ("repeats", "axis"),
         methods=("repeat",),
