@@ -184,7 +184,7 @@ def test_names_and_storages() -> None:
 
     def unused(n, x):
         for i in range(n):
-            y = x * 2
+            y = x * 2  # noqa: F841 -- a name that nobody reads is the point
         return x
 
     def target_after(n, x):

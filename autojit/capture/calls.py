@@ -51,6 +51,9 @@ class Calls(Builtins):
     """Calls of any abstract callable."""
 
     frame: Frame
+    region_frame: Frame
+    #: The cell variables of the region's function, with what they meant when it was entered.
+    shared: dict[str, Any]
     depth = 0
 
     def run_body(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Any:
@@ -174,6 +177,8 @@ class Calls(Builtins):
         trusted = module in TRUSTED
         if function.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             raise CannotCapture("unsupported-syntax", f"the generator or coroutine `{function.__qualname__}`")
+        if self.bound_anew(function.__code__.co_freevars):
+            raise CannotCapture("statement", f"`{function.__qualname__}` sees a variable bound anew before its call")
         # A decorated function has probes in its code; defaults may have been changed since.
         source = source_of(original_of(function) or function)
         path = known.path or self.prologue.constant(function)
@@ -188,6 +193,11 @@ class Calls(Builtins):
             function.__qualname__, source.file, env, function.__globals__, globals_path, cells, names, None, trusted
         )
         return self._run(source.node, frame)
+
+    def bound_anew(self, names: tuple[str, ...]) -> bool:
+        """Whether the region has bound one of its own function's cell variables: the cell itself has the old value."""
+        own = self.region_frame
+        return any(name in self.shared and own.env.get(name) is not self.shared[name] for name in names)
 
     def _run(self, node: Any, frame: Frame) -> Any:
         outer, line = self.frame, self.line

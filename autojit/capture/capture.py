@@ -110,6 +110,8 @@ class _Survey(Loops):
         for name in region.live_in:
             value = values.get(name, UNKNOWN)
             self.frame.env[name] = self.wrap(value, f"L_{name}", name, moving=name in region.moving)
+        self.region_frame = self.frame
+        self.shared = {name: self.frame.env.get(name) for name in (*code.co_cellvars, *code.co_freevars)}
         signal = self._statements(region.statements)
         if not self.cuts:
             try:

@@ -341,6 +341,8 @@ class Expressions(Calls):
         """`value.name`."""
         if isinstance(value, Opaque):
             raise CannotCapture(value.id, value.detail)
+        if name == "__class__" and isinstance(value, Arr | Sym | Items):
+            return Known(self.type_of(value))
         if isinstance(value, Arr):
             return self.array_attribute(value, name)
         if isinstance(value, Sym):

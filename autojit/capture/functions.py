@@ -58,7 +58,8 @@ class Functions(Arrays):
             return self._call_static(function, args, kwargs)
         if isinstance(function, type) and issubclass(function, np.generic):
             return self._convert(function, args, kwargs)
-        if function is np.power and len(args) == 2 and not kwargs and isinstance(args[0], Arr) and args[0].kind != "python":
+        is_power = function is np.power and len(args) == 2 and not kwargs
+        if is_power and isinstance(args[0], Arr) and args[0].kind != "python":
             return self._power(args[0], self._as_operand(args[1]))
         row = self.find_row(function)
         if row is None:

@@ -151,7 +151,8 @@ class Recorder:
         known = constant(dtype)
         check(
             f"type({name}) is ndarray and "
-            f"({name}.dtype is {known} or {name}.dtype == {known} and {name}.dtype.isnative) and {name}.shape == {value.shape!r}",
+            f"({name}.dtype is {known} or {name}.dtype == {known} and {name}.dtype.isnative) and "
+            f"{name}.shape == {value.shape!r}",
             f"`{what}` is an array of dtype {dtype} and shape {value.shape}",
         )
         if isinstance(value, np.ndarray) and (value.ndim > 1 or min(value.strides, default=0) < 0):
