@@ -176,9 +176,6 @@ class Builtins(Iteration):
 
     # ---- what other rooms of the interpreter provide
 
-    def attribute(self, value: Any, name: str) -> Any:
-        raise NotImplementedError
-
     def operate(self, name: str, left: Any, right: Any) -> Any:
         raise NotImplementedError
 

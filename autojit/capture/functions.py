@@ -126,6 +126,10 @@ class Functions(Arrays):
             kwargs = {**kwargs, "axis": Known(0)}
         return self.call_row(row, args, kwargs)
 
+    def attribute(self, value: Any, name: str) -> Any:
+        """`value.name` (the expressions' room provides it)."""
+        raise NotImplementedError
+
     # ---- rows
 
     def call_row(self, row: Op, args: list[Any], kwargs: dict[str, Any], function: Any = None) -> Any:
