@@ -1,4 +1,7 @@
-"""The loop: a graph that is run for every index of a range, with values carried from one iteration to the next."""
+"""The loop: a graph that is run for every index of a range, with values carried from one iteration to the next.
+
+With `exits=True` the last carried value is a bool, looked at before each iteration: when it is true, the loop ends.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,11 @@ from autojit.ir.spec import Spec
 from autojit.ops.families import row
 
 
-def _call(start: Any, stop: Any, *values: Any, body: Graph, step: int, carried: int) -> Any:
+def _call(start: Any, stop: Any, *values: Any, body: Graph, step: int, carried: int, exits: bool = False) -> Any:
     carry, constant = list(values[:carried]), values[carried:]
     for index in range(int(start), int(stop), step):
+        if exits and carry[-1]:
+            break
         carry = list(evaluate(body, [index, *carry, *constant]))
     return tuple(carry) if carried > 1 else carry[0]
 
@@ -29,19 +34,24 @@ def _infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
     results = tuple(operand.spec for operand in body.outputs)
     if given != wanted or results != given[:carried]:
         raise TypeError("the body of a loop does not fit its operands")
+    if params.get("exits") and (results[-1].dtype != np.bool_ or results[-1].shape):
+        raise TypeError("what ends a loop is not a bool")
     return results
 
 
 def _lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
     params = node.keywords
     body, step, carried = params["body"], params["step"], params["carried"]
+    exits = params.get("exits", False)
     start, stop = (x.astype(np.int64) for x in xs[:2])
     carry, constant = xs[2 : 2 + carried], xs[2 + carried :]
     may_trap = any(inner.op.traps for inner in body.nodes)
 
     def goes_on(state: Any) -> Any:
-        index, trapped, _ = state
+        index, trapped, carry = state
         inside = index < stop if step > 0 else index > stop
+        if exits:
+            inside &= ~carry[-1]
         return inside & ~trapped if may_trap else inside
 
     def run(state: Any) -> Any:
@@ -80,7 +90,7 @@ LOOP = row(
     _call,
     "loop",
     ("start", "stop", "*values"),
-    params=("body", "step", "carried"),
+    params=("body", "step", "carried", "exits"),
     infer=_infer,
     lower=_lower,
     numpy=(),
