@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -197,7 +198,8 @@ class Views(Recorder):
             raise CannotCapture("unsupported-syntax", f"an index that is {describe(part)}")
         if isinstance(part, LoopInt):
             length = array.shape[axis] if axis < array.dummy.ndim else 0
-            return place(part.value), 0 if length else _NO_EXAMPLE
+            inside = part.low is not None and part.high is not None and 0 <= part.low and part.high < length
+            return replace(place(part.value), proven=inside), 0 if length else _NO_EXAMPLE
         if isinstance(part, Sym):
             if not isinstance(part.value, int | np.integer) or isinstance(part.value, bool | np.bool_):
                 raise CannotCapture("raises", "an index that is not an integer")
@@ -242,7 +244,7 @@ class Views(Recorder):
         self._require(f"0 <= {start.name} <= {stop_text} <= {length}", inside, "a moving slice is inside the array")
         operands.append(self.operand(start))
         names.append(start.name)
-        window = Window(len(operands) - 1, extent)
+        window = Window(len(operands) - 1, extent, proven=True)
         return window, slice(int(start.value), int(start.value) + extent)
 
     def _require(self, text: str, holds: bool, why: str) -> None:
@@ -264,7 +266,7 @@ class Views(Recorder):
             raise CannotCapture("moving-shape", "a moving slice may reach over the end of the array")
         operands.append(start.value)
         names.append("")
-        return Window(len(operands) - 1, extent), slice(0, extent)
+        return Window(len(operands) - 1, extent, proven=True), slice(0, extent)
 
     def _extent(self, start: Any, stop: Any) -> int | None:
         """`stop - start` when the loop variables in it cancel; scalars that remain are demanded."""

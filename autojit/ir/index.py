@@ -21,18 +21,26 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A slice of fixed `length` and `step` whose first element is the run-time integer `operand`."""
+    """A slice of fixed `length` and `step` whose first element is the run-time integer `operand`.
+
+    `proven`: no run can make it reach outside, so that nothing has to be checked.
+    """
 
     operand: int
     length: int
     step: int = 1
+    proven: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A run-time integer, integer array or boolean array: the index operand with this number."""
+    """A run-time integer, integer array or boolean array: the index operand with this number.
+
+    `proven`: no run can give an integer that is negative or too large, so that nothing has to be checked.
+    """
 
     operand: int
+    proven: bool = False
 
 
 Entry = int | None | EllipsisType | Slice | Window | Place

@@ -30,7 +30,7 @@ def read_box(x: Any, plan: Plan, operands: Sequence[Any], trap: Trap) -> Any:
         starts = starts_of(plan, operands, trap)
         if 0 in x.shape:
             return jnp.zeros([_count(axis, number in plan.arrays) for number, axis in enumerate(plan.axes)], x.dtype)
-        x = lax.dynamic_slice(x, starts, [length for _, length, _ in spans])
+        x = lax.dynamic_slice(x, starts, [n for _, n, _ in spans], allow_negative_indices=False)
     else:
         x = lax.slice(x, [first for first, _, _ in spans], [first + length for first, length, _ in spans])
     return take_steps(x, plan)
@@ -68,13 +68,14 @@ def _start(axis: Axis, first: int, operands: Sequence[Any], trap: Trap) -> Any:
     """The first element of a stretch; traps when a run-time start is out of bounds."""
     entry = axis.entry
     if isinstance(entry, Place):
-        return bounded(operands[entry.operand], axis.length, trap)
+        return place(entry, axis.length, operands, trap)
     if not isinstance(entry, Window) or not axis.count:
         return jnp.int64(first)
     start = operands[entry.operand].astype(jnp.int64).reshape(())
-    low = start + min(0, (axis.count - 1) * axis.step)
+    low = start + min(0, (axis.count - 1) * axis.step) if axis.step < 0 else start
     length = (axis.count - 1) * abs(axis.step) + 1
-    trap((low < 0) | (low + length > axis.length))
+    if not entry.proven:
+        trap((low < 0) | (low + length > axis.length))
     return low
 
 
@@ -84,6 +85,12 @@ def starts_of(plan: Plan, operands: Sequence[Any], trap: Trap) -> list[Any]:
         jnp.int64(0) if number in plan.arrays else _start(axis, span(axis)[0], operands, trap)
         for number, axis in enumerate(plan.axes)
     ]
+
+
+def place(entry: Place, length: int, operands: Sequence[Any], trap: Trap) -> Any:
+    """The run-time indices of an entry, counted from the front."""
+    index = operands[entry.operand]
+    return index.astype(jnp.int64) if entry.proven else bounded(index, length, trap)
 
 
 def bounded(index: Any, length: int, trap: Trap) -> Any:
@@ -103,7 +110,7 @@ def array_indices(plan: Plan, operands: Sequence[Any], trap: Trap) -> list[Any]:
     for number in plan.arrays:
         entry, length = plan.axes[number].entry, plan.axes[number].length
         if isinstance(entry, Place):
-            parts[number] = bounded(operands[entry.operand], length, trap)
+            parts[number] = place(entry, length, operands, trap)
         else:
             parts[number] = jnp.asarray(entry % length)
     return parts

@@ -68,9 +68,9 @@ def write_box(base: Any, value: Any, plan: Plan, operands: Sequence[Any], trap: 
     lengths = [length for _, length, _ in spans]
     block = jnp.broadcast_to(value, counts)
     if lengths != counts:
-        inner = lax.dynamic_slice(base, starts, lengths)
+        inner = lax.dynamic_slice(base, starts, lengths, allow_negative_indices=False)
         block = write_static(inner, value, [0] * base.ndim, counts, [abs(step) for step in steps])
-    return lax.dynamic_update_slice(base, block, starts)
+    return lax.dynamic_update_slice(base, block, starts, allow_negative_indices=False)
 
 
 def write_static(base: Any, value: Any, starts: Sequence[int], counts: Sequence[int], steps: Sequence[int]) -> Any:
