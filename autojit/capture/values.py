@@ -169,8 +169,38 @@ class Arr:
         return self.dummy.dtype
 
 
+class Selected:
+    """Elements of an array: how many they are, only the run knows."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The elements of an axis from `start` to `stop`, each a `Known` int or a `LoopInt` between 0 and the length.
+
+    The stop may be less than the start: then there are none.
+    """
+
+    start: Any
+    stop: Any
+
+
 @dataclass(eq=False, slots=True)
-class Masked:
+class Ragged(Selected):
+    """`x[i:, :k]` for bounds that move with a loop: a view of the whole axes, and what of them is meant.
+
+    Attributes:
+        full: The array with whole axes; when it is a view, writes reach the memory behind it.
+        spans: One per axis of `full`; `None` for an axis that is meant as a whole.
+    """
+
+    full: Arr
+    spans: tuple[Span | None, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Masked(Selected):
     """`x[mask]` for a boolean mask of the shape of `x`: how many elements it has, the data decides.
 
     Elementwise operations are applied to all of `full`; a masked assignment with the same mask selects.
