@@ -11,7 +11,19 @@ import numpy as np
 
 from autojit.capture.iteration import Iteration
 from autojit.capture.recorder import describe
-from autojit.capture.values import Arr, Items, Known, LoopInt, Method, Opaque, Stream, Sym, is_plain, overridden
+from autojit.capture.values import (
+    Arr,
+    Items,
+    Known,
+    LoopInt,
+    Method,
+    Opaque,
+    Selected,
+    Stream,
+    Sym,
+    is_plain,
+    overridden,
+)
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
 
@@ -75,7 +87,7 @@ class Builtins(Iteration):
         return self._convert_array(bool, value) if isinstance(value, Arr) else Known(self.truth(value))
 
     def _builtin_abs(self, value: Any) -> Any:
-        if isinstance(value, Arr):
+        if isinstance(value, Arr | Selected):
             self._refuse_python_scalars(np.absolute, value)
             return self.apply(TABLE["np.absolute"], [value], {})
         return self._scalar_call(abs, [value], {})
@@ -92,6 +104,8 @@ class Builtins(Iteration):
             if value.dummy.ndim == 0:
                 raise CannotCapture("raises", "TypeError: len() of unsized object")
             return Known(value.shape[0])
+        if isinstance(value, Selected):
+            return self.array_attribute(value, "shape").items[0]
         if isinstance(value, Items) and is_plain(value.kind):
             return Known(len(value.items))
         if isinstance(value, LoopInt):

@@ -14,7 +14,20 @@ import numpy as np
 from autojit.capture.builtin_calls import Builtins
 from autojit.capture.recorder import describe
 from autojit.capture.source import FunctionSource, load, original_of
-from autojit.capture.values import Arr, Closure, Frame, Items, Known, Method, Opaque, Partial, Sym, is_plain, overridden
+from autojit.capture.values import (
+    Arr,
+    Closure,
+    Frame,
+    Items,
+    Known,
+    Method,
+    Opaque,
+    Partial,
+    Selected,
+    Sym,
+    is_plain,
+    overridden,
+)
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
 
@@ -120,7 +133,7 @@ class Calls(Builtins):
 
     def _call_bound(self, method: Method, args: list[Any], kwargs: dict[str, Any]) -> Any:
         owner, name = method.owner, method.name
-        if isinstance(owner, Arr):
+        if isinstance(owner, Arr | Selected):
             return self.call_method(owner, name, args, kwargs)
         if isinstance(owner, Sym):
             plain = ", ".join("{}" for _ in args)

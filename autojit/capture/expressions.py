@@ -22,6 +22,7 @@ from autojit.capture.values import (
     Method,
     Opaque,
     Partial,
+    Selected,
     Stream,
     Sym,
     is_plain,
@@ -292,7 +293,7 @@ class Expressions(Calls):
         """`value[key]`."""
         if isinstance(value, Opaque):
             raise CannotCapture(value.id, value.detail)
-        if isinstance(value, Arr):
+        if isinstance(value, Arr | Selected):
             return self.getitem(value, key)
         if isinstance(key, Arr):
             raise CannotCapture("data-value", "an index into a Python object that depends on array data")
@@ -343,7 +344,7 @@ class Expressions(Calls):
             raise CannotCapture(value.id, value.detail)
         if name == "__class__" and isinstance(value, Arr | Sym | Items):
             return Known(self.type_of(value))
-        if isinstance(value, Arr):
+        if isinstance(value, Arr | Selected):
             return self.array_attribute(value, name)
         if isinstance(value, Sym):
             if name in ("real", "imag"):

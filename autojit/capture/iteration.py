@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autojit.capture.functions import Functions
+from autojit.capture.masked import MaskedArrays
 from autojit.capture.values import Arr, Items, Known, Opaque, Stream, describe, is_plain
 from autojit.errors import CannotCapture
 
@@ -13,7 +13,7 @@ from autojit.errors import CannotCapture
 MAX_TRIPS = 128
 
 
-class Iteration(Functions):
+class Iteration(MaskedArrays):
     """What can be iterated over, and the builtins that make iterators."""
 
     def each(self, value: Any) -> Iterator[Any]:

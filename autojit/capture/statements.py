@@ -11,7 +11,7 @@ from autojit.capture.expressions import Expressions
 from autojit.capture.recorder import describe
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.source import source_line
-from autojit.capture.values import Arr, Closure, Frame, Items, Known, Opaque, Sym
+from autojit.capture.values import Arr, Closure, Frame, Items, Known, Opaque, Ragged, Selected, Sym
 from autojit.errors import CannotCapture
 
 #: Loops with more iterations are not unrolled.
@@ -150,8 +150,8 @@ class Statements(Expressions):
             old = self.subscript(owner, key)
             new = self.inplace(type(node.op), old, self.evaluate(node.value))
             # Written in place already; storing the same object again changes nothing.
-            same = isinstance(old, Arr) and new is old
-            is_view = same and old.steps and isinstance(owner, Arr)
+            same = isinstance(old, Arr | Ragged) and new is old
+            is_view = same and (isinstance(old, Ragged) or old.steps) and isinstance(owner, Arr | Ragged)
             is_item = same and isinstance(owner, Known) and type(owner.value) in (list, dict)
             if not (is_view or is_item):
                 self._store_item(owner, key, new)
@@ -196,7 +196,7 @@ class Statements(Expressions):
     def _store_item(self, owner: Any, key: Any, value: Any) -> None:
         if isinstance(owner, Opaque):
             raise CannotCapture(owner.id, owner.detail)
-        if isinstance(owner, Arr):
+        if isinstance(owner, Arr | Selected):
             self.setitem(owner, key, value)
         elif isinstance(owner, Items) and owner.path is None and owner.kind in (list, dict):
             plain = self._plain_key(key)
