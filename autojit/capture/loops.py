@@ -13,59 +13,19 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.build import BodyBuilder
 from autojit.capture.names import Flow, names
 from autojit.capture.statements import Signal, Statements
 from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Opaque, Storage, Stream, Sym, make_dummy
-from autojit.errors import CannotCapture, SourceLine
+from autojit.errors import CannotCapture
 from autojit.ir.build import Builder
-from autojit.ir.graph import Const, Graph, Operand, Value
-from autojit.ir.op import Op
+from autojit.ir.graph import Graph, Operand, Value
 from autojit.ir.spec import PYTHON_DTYPES, Spec
 from autojit.ops.chapters import TABLE
 
 #: Loops of at most this many iterations are unrolled where that is possible.
 UNROLL_TRIPS = 4
 _MAX_DRY_RUNS = 6
-
-
-class BodyBuilder(Builder):
-    """The graph of a loop's body. Values of the graph around it become inputs when they are first used."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self._prefix = f"b{number}_"
-        self.captured: dict[str, tuple[Operand, Value]] = {}
-
-    def _fresh(self, wanted: str | None = None) -> str:
-        return super()._fresh(self._prefix + (wanted or str(len(self._names))))
-
-    def owns(self, operand: Operand) -> bool:
-        """Whether an operand is made in this body."""
-        return isinstance(operand, Value) and operand.name in self._names
-
-    def own(self, operand: Operand) -> Operand:
-        """The operand inside the body."""
-        if isinstance(operand, Const) or operand.name in self._names:
-            return operand
-        known = self.captured.get(operand.name)
-        if known is None:
-            known = self.captured[operand.name] = (operand, self.input(operand.spec, operand.name))
-        return known[1]
-
-    def rollback(self, mark: Any) -> None:
-        super().rollback(mark)
-        left = {id(value) for value in self.inputs}
-        self.captured = {name: pair for name, pair in self.captured.items() if id(pair[1]) in left}
-
-    def add(
-        self,
-        op: Op,
-        inputs: Sequence[Operand],
-        params: dict[str, Any] | None = None,
-        source: SourceLine | None = None,
-        specs: Sequence[Spec] | None = None,
-    ) -> tuple[Value, ...]:
-        return super().add(op, [self.own(operand) for operand in inputs], params, source, specs)
 
 
 @dataclass(slots=True)

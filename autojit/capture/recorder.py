@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture import layout
-from autojit.capture.inverse import inverse
-from autojit.capture.prologue import Prologue
+from autojit.capture.memory import Memory
 from autojit.capture.source import original_of
 from autojit.capture.values import (
     Arr,
@@ -29,8 +28,8 @@ from autojit.capture.values import (
     is_plain,
     make_dummy,
 )
-from autojit.errors import CannotCapture, SourceLine
-from autojit.ir.build import Builder, exact_key
+from autojit.errors import CannotCapture
+from autojit.ir.build import exact_key
 from autojit.ir.evaluate import run_node
 from autojit.ir.graph import Const, Operand, Value
 from autojit.ir.op import Op
@@ -40,7 +39,7 @@ _INT64 = np.iinfo(np.int64)
 _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc)
 
 
-class Recorder:
+class Recorder(Memory):
     """The state of one capture: the graph in the making, the prologue, and what is known of every value.
 
     Args:
@@ -50,18 +49,13 @@ class Recorder:
     """
 
     def __init__(self, parameters: tuple[str, ...], node_budget: int, observed: dict[Any, tuple[Spec, ...]]) -> None:
-        self.root = Builder()
-        self.builder = self.root  # the graph being grown: the region's, or the body of a loop
-        self.journal: list[tuple[Storage, Operand]] = []  # storages written, with their contents before
-        self.prologue = Prologue(parameters)
+        super().__init__(parameters)
         self.node_budget = node_budget
         self.observed = observed
-        self.line: SourceLine | None = None
         self.input_names: list[str] = []  # the prologue's name of each graph input
         self.arrays: list[Storage] = []  # the caller's arrays
         self.hidden = 0  # how many loops are being interpreted
         self._examples: dict[str, Any] | None = {}
-        self._memo: dict[str, Any] = {}
         self._demanded: set[str] = set()
         self._moving: set[str] = set()
         self.syms: dict[str, Sym] = {}  # by name in the prologue
@@ -435,51 +429,6 @@ class Recorder:
             raise CannotCapture("host-op", f"`{op.name}` returns a subclass of `np.ndarray`")
         self.observed[key] = specs
         return specs
-
-    # ---- memory
-
-    def read(self, array: Arr) -> Operand:
-        """The present contents of an array."""
-        value = array.storage.value
-        for step in array.steps:
-            (value,) = self.builder.add(step.op, [value, *step.operands], dict(step.params), self.line)
-        return value
-
-    def write(self, array: Arr, value: Operand) -> None:
-        """Replace the contents of an array; `value` has its shape and dtype.
-
-        Raises:
-            CannotCapture: NumPy refuses to write to this array.
-        """
-        storage = array.storage
-        if array.readonly or array.kind != "array":
-            by_view = any(step.op.name in ("np.broadcast_to", "np.diagonal") for step in array.steps)
-            if storage.path is not None and not by_view:
-                self.prologue.check(f"not {storage.path}.flags.writeable", "the array that is written is read-only")
-            raise CannotCapture("read-only", "the array is read-only")
-        bases = [storage.value]
-        for step in array.steps[:-1]:
-            (base,) = self.builder.add(step.op, [bases[-1], *step.operands], dict(step.params), self.line)
-            bases.append(base)
-        for step, base in zip(reversed(array.steps), reversed(bases), strict=False):
-            op, operands, params = inverse(step, base.spec)
-            inputs = [value] if op.name in ("np.transpose", "np.reshape") else [base, value, *operands]
-            (value,) = self.builder.add(op, inputs, params, self.line)
-        self.journal.append((storage, storage.value))
-        storage.value = value
-        if storage.path is not None and not storage.written:
-            self.prologue.check(f"{storage.path}.flags.writeable", "the array that is written is writeable")
-        storage.written = True
-
-    def layout_matters(self, array: Arr) -> None:
-        """The result depends on the strides of the caller's array: make them part of the key."""
-        root = next((value for value in self._memo.values() if _is_root(value, array.storage)), None)
-        if root is not None:
-            self.prologue.check(f"{array.storage.path}.strides == {root.dummy.strides!r}", "the strides are the same")
-
-
-def _is_root(value: Any, storage: Storage) -> bool:
-    return isinstance(value, Arr) and value.storage is storage and not value.steps
 
 
 def _protect(argument: Any) -> Any:

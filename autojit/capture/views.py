@@ -113,8 +113,18 @@ class Views(Recorder):
             self._set_masked(array, key, value)
             return
         index, operands, _, _ = self.index(array, key)
-        new = self._node("setitem", [self.read(array), self.operand(value), *operands], {"index": index})
-        self.write(array, new[0])
+        whole, new = self.read(array), self.operand(value)
+        if self.builder.predicate is None or any(operand.spec.dtype == np.bool_ for operand in operands):
+            self.write(array, self._node("setitem", [whole, new, *operands], {"index": index})[0])
+            return
+        # In a branch only the part that is assigned is chosen, not all of the array.
+        (old,) = self._node("getitem", [whole, *operands], {"index": index})
+        if new.spec.dtype != array.dtype or new.spec.kind == "python":
+            (new,) = self._node("astype", [new], {"dtype": array.dtype})
+        new = self.where(new, old)
+        if new.spec.shape != old.spec.shape:
+            raise CannotCapture("data-branch", "an assignment in a branch that NumPy would broadcast or refuse")
+        self.commit(array, self._node("setitem", [whole, new, *operands], {"index": index})[0])
 
     def _is_mask(self, array: Arr, key: Any) -> bool:
         return isinstance(key, Arr) and key.dtype == np.bool_ and key.dummy.ndim > 0 and key.shape == array.shape
@@ -198,7 +208,7 @@ class Views(Recorder):
             raise CannotCapture("unsupported-syntax", f"an index that is {describe(part)}")
         if isinstance(part, LoopInt):
             length = array.shape[axis] if axis < array.dummy.ndim else 0
-            inside = part.low is not None and part.high is not None and 0 <= part.low and part.high < length
+            inside = part.low is not None and part.high is not None and part.low >= 0 and part.high < length
             return replace(place(part.value), proven=inside), 0 if length else _NO_EXAMPLE
         if isinstance(part, Sym):
             if not isinstance(part.value, int | np.integer) or isinstance(part.value, bool | np.bool_):

@@ -1,6 +1,7 @@
 """Fills the op table: one line per chapter."""
 
 from autojit.ops import (
+    branching,
     contraction,
     copying,
     creation,
@@ -35,6 +36,7 @@ CHAPTERS = (
     linalg,
     fourier,
     python_scalars,
+    branching,
     loops,
     host,
 )

@@ -1,0 +1,91 @@
+"""`Memory`: the graph that is being grown, and what statements read from and write to the storages of arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autojit.capture.build import CaptureBuilder
+from autojit.capture.inverse import inverse
+from autojit.capture.prologue import Prologue
+from autojit.capture.values import Arr, Storage
+from autojit.errors import CannotCapture, SourceLine
+from autojit.ir.graph import Operand
+from autojit.ops.chapters import TABLE
+
+
+class Memory:
+    """Reads and writes of arrays, as nodes of the graph.
+
+    Args:
+        parameters: The prologue's parameters.
+    """
+
+    def __init__(self, parameters: tuple[str, ...]) -> None:
+        self.root = CaptureBuilder()
+        self.builder: CaptureBuilder = self.root  # the graph being grown: the region's, or the body of a loop
+        self.journal: list[tuple[Storage, Operand]] = []  # storages written, with their contents before
+        self.prologue = Prologue(parameters)
+        self.line: SourceLine | None = None
+        self._memo: dict[str, Any] = {}  # outside objects by their path
+
+    def read(self, array: Arr) -> Operand:
+        """The present contents of an array."""
+        value = array.storage.value
+        for step in array.steps:
+            (value,) = self.builder.add(step.op, [value, *step.operands], dict(step.params), self.line)
+        return value
+
+    def write(self, array: Arr, value: Operand) -> None:
+        """Replace the contents of an array where the present condition holds; `value` has its shape and dtype.
+
+        Raises:
+            CannotCapture: NumPy refuses to write to this array.
+        """
+        if self.builder.predicate is not None:
+            value = self.where(value, self.read(array))
+        self.commit(array, value)
+
+    def where(self, value: Operand, old: Operand) -> Operand:
+        """`value` where the present condition holds, else `old`; both of one shape and dtype."""
+        assert self.builder.predicate is not None
+        return self.builder.add(TABLE["np.where"], [self.builder.predicate, value, old], {}, self.line)[0]
+
+    def trap_if(self, condition: Operand) -> None:
+        """Leave the call to NumPy when a bool of the graph is true: Python would raise here."""
+        self.builder.add(TABLE["leave_if"], [condition], {}, self.line)
+
+    def commit(self, array: Arr, value: Operand) -> None:
+        """Replace the contents of an array, whatever the present condition.
+
+        Raises:
+            CannotCapture: NumPy refuses to write to this array.
+        """
+        storage = array.storage
+        if array.readonly or array.kind != "array":
+            by_view = any(step.op.name in ("np.broadcast_to", "np.diagonal") for step in array.steps)
+            if storage.path is not None and not by_view:
+                self.prologue.check(f"not {storage.path}.flags.writeable", "the array that is written is read-only")
+            raise CannotCapture("read-only", "the array is read-only")
+        bases = [storage.value]
+        for step in array.steps[:-1]:
+            (base,) = self.builder.add(step.op, [bases[-1], *step.operands], dict(step.params), self.line)
+            bases.append(base)
+        for step, base in zip(reversed(array.steps), reversed(bases), strict=False):
+            op, operands, params = inverse(step, base.spec)
+            inputs = [value] if op.name in ("np.transpose", "np.reshape") else [base, value, *operands]
+            (value,) = self.builder.add(op, inputs, params, self.line)
+        self.journal.append((storage, storage.value))
+        storage.value = value
+        if storage.path is not None and not storage.written:
+            self.prologue.check(f"{storage.path}.flags.writeable", "the array that is written is writeable")
+        storage.written = True
+
+    def layout_matters(self, array: Arr) -> None:
+        """The result depends on the strides of the caller's array: make them part of the key."""
+        root = next((value for value in self._memo.values() if _is_root(value, array.storage)), None)
+        if root is not None:
+            self.prologue.check(f"{array.storage.path}.strides == {root.dummy.strides!r}", "the strides are the same")
+
+
+def _is_root(value: Any, storage: Storage) -> bool:
+    return isinstance(value, Arr) and value.storage is storage and not value.steps
