@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
+import autojit
 from autojit.compile.executable import Executable
 from autojit.ir.build import Builder
 from autojit.ir.evaluate import evaluate
 from autojit.ir.graph import Graph
+from autojit.ir.index import Index, Place, Slice
 from autojit.ir.spec import Spec
 from autojit.ops.chapters import TABLE
+from autojit.ops.loop_bodies import tidy
 
 INT = Spec((), np.dtype(np.int64), "python")
 FLOAT = Spec((), np.dtype(np.float64), "scalar")
@@ -58,3 +62,91 @@ def test_what_ends_a_loop_is_a_bool() -> None:
     body = Graph("body", tuple(inner.inputs), tuple(inner.nodes), (half,))
     with pytest.raises(TypeError, match="not a bool"):
         TABLE["loop"].infer((INT, INT, FLOAT), {"body": body, "step": 1, "carried": 1, "exits": True})
+
+
+# ---- reads and writes of one array that follow each other
+
+
+def _accesses(seed: int) -> tuple[Graph, list[Any]]:
+    """A body that reads and writes rows, elements and windows of one array at places near `index`."""
+    rng = np.random.default_rng(seed)
+    builder = Builder()
+    index, array, total = builder.input(INT), builder.input(Spec((5, 6), np.dtype(np.float64))), builder.input(FLOAT)
+    value = array
+    for _ in range(rng.integers(3, 9)):
+        operands: list[Any] = []
+
+        def moved() -> int:
+            shift = builder.const(int(rng.integers(-3, 4)))
+            operands.append(builder.add(TABLE["py_add"], [index, shift])[0])
+            return len(operands) - 1
+
+        entries: tuple[Any, ...] = (Place(moved()),) if rng.random() < 0.7 else (int(rng.integers(-5, 5)),)
+        kind = rng.integers(4)
+        if kind == 0:
+            entries += (Place(moved()),)
+        elif kind == 1:
+            entries += (Slice(int(rng.integers(0, 3)), int(rng.integers(3, 6)), None),)
+        elif kind == 2 and rng.random() < 0.5:
+            entries += (Slice(None, None, -2),)
+        if rng.random() < 0.5:
+            (value,) = builder.add(TABLE["setitem"], [value, total, *operands], {"index": Index(entries)})
+        else:
+            (part,) = builder.add(TABLE["getitem"], [value, *operands], {"index": Index(entries)})
+            if part.spec.kind == "array":
+                (part,) = builder.add(TABLE["np.sum"], [part])
+            (total,) = builder.add(TABLE["np.add"], [part, total])
+            (total,) = builder.add(TABLE["np.multiply"], [total, builder.const(0.75)])
+    body = Graph("body", tuple(builder.inputs), tuple(builder.nodes), (value, total))
+    return body, [rng.standard_normal((5, 6)), np.float64(rng.standard_normal())]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_tidy_bodies_do_the_same(seed: int) -> None:
+    body, arguments = _accesses(seed)
+    tidied = tidy(body)
+    for index in range(-2, 3):
+        try:
+            wanted = evaluate(body, [index, *arguments])
+        except IndexError:
+            with pytest.raises(IndexError):
+                evaluate(tidied, [index, *arguments])
+            continue
+        for value, other in zip(wanted, evaluate(tidied, [index, *arguments]), strict=True):
+            np.testing.assert_array_equal(value, other)
+
+
+def test_tidy_drops_what_is_covered_and_forwards() -> None:
+    builder = Builder()
+    index, array = builder.input(INT), builder.input(Spec((9,), np.dtype(np.float64)))
+    place = {"index": Index((Place(0),))}
+    (x,) = builder.add(TABLE["getitem"], [array, index], place)
+    (one,) = builder.add(TABLE["np.add"], [x, builder.const(1.0)])
+    (first,) = builder.add(TABLE["setitem"], [array, one, index], place)
+    (y,) = builder.add(TABLE["getitem"], [first, index], place)
+    (before,) = builder.add(TABLE["py_subtract"], [index, builder.const(1)])
+    (z,) = builder.add(TABLE["getitem"], [first, before], place)
+    (two,) = builder.add(TABLE["np.divide"], [y, z])
+    (second,) = builder.add(TABLE["setitem"], [first, two, index], place)
+    body = tidy(Graph("body", tuple(builder.inputs), tuple(builder.nodes), (second,)))
+    names = [node.op.name for node in body.nodes]
+    assert names == ["getitem", "np.add", "py_subtract", "getitem", "np.divide", "setitem"]
+    assert all(node.inputs[0] is array for node in body.nodes if node.op.name in ("getitem", "setitem"))
+
+
+def test_a_loop_over_elements_is_one_machine_function() -> None:
+    def sweep(a: np.ndarray) -> None:
+        for i in range(1, 50):
+            for j in range(1, 50):
+                a[i, j] += a[i, j - 1]
+                a[i, j] /= 3.0
+
+    fast = autojit.autocluster(policy="eager")(sweep)
+    a = np.random.default_rng(0).standard_normal((50, 50))
+    b = a.copy()
+    fast(a)
+    sweep(b)
+    np.testing.assert_array_equal(a, b)
+    text = fast.get_compiler_ir(b)(stage="optimized_hlo")
+    assert "xla_cpu_small_call" in text
+    assert not re.search(r"f64\[50,50\]\S* copy\(%get-tuple-element", text)

@@ -17,13 +17,16 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax._src import config, source_info_util
+from jax._src import compiler, config, source_info_util
 from jax._src.core import ShapedArray
 from jax._src.interpreters import mlir
 from jaxlib import _hlo, _jax, xla_client  # type: ignore[attr-defined]
 
 # The innermost frame outside of jax and of these directories is the user's line.
 source_info_util.register_exclusion(str(Path(__file__).parents[1]) + "/")
+
+#: The name in a program's options under which a map of further options of the CPU compiler stands.
+EXTRA = "xla_backend_extra_options"
 
 _LOCK = threading.Lock()
 
@@ -70,7 +73,6 @@ class Program:
 
     Attributes:
         lowered: The `jax.stages.Lowered`.
-        compiled: The `jax.stages.Compiled`.
         outputs: Shape, dtype and size in bytes of each output.
     """
 
@@ -89,12 +91,11 @@ class Program:
             # Memory that is handed over counts as unused: XLA only writes to it.
             jitted = jax.jit(function, donate_argnums=donated, keep_unused=True)
             self.lowered = jitted.lower(*arguments)
-            self.compiled = self.lowered.compile(dict(options) if options else None)
-        executable: Any = self.compiled._executable
+            self._loaded = _compile(self.lowered, dict(options or {}))
         self.outputs = tuple(
-            (tuple(aval.shape), np.dtype(aval.dtype), aval.size * aval.dtype.itemsize) for aval in executable.out_avals
+            (tuple(aval.shape), np.dtype(aval.dtype), aval.size * aval.dtype.itemsize)
+            for aval in jax.tree.leaves(self.lowered.out_info)
         )
-        self._loaded = executable.xla_executable
         self._handlers = [
             _jax.array_result_handler(ShapedArray(shape, dtype), _sharding(), True, _skip_checks=True)
             for shape, dtype, _ in self.outputs
@@ -130,6 +131,38 @@ class Program:
             return len(self._loaded.serialize())
         except jax.errors.JaxRuntimeError:
             return 0
+
+
+def _compile(lowered: Any, options: dict[str, Any]) -> Any:
+    """Compile for autojit's device.
+
+    An option that jax hands on is a field of XLA's options. `EXTRA` holds further options of the CPU compiler by name,
+    which stand in a map that jax does not reach; it is appended to the serialized options.
+    """
+    extra: Mapping[str, str] = options.pop(EXTRA, {})
+    client = device().client
+    given = compiler.get_compile_options(
+        1, 1, np.array([[device()]]), env_options_overrides=options, detailed_logging=False, backend=client
+    )
+    if extra:
+        pairs = b"".join(_field(500, _field(1, key.encode()) + _field(2, text.encode())) for key, text in extra.items())
+        given = xla_client.CompileOptions.ParseFromString(given.SerializeAsString() + _field(3, _field(3, pairs)))
+    module: Any = lowered.compiler_ir("stablehlo")
+    devices = xla_client.DeviceList((device(),))
+    return compiler.backend_compile_and_load(client, module, devices, given, ())
+
+
+def _field(number: int, content: bytes) -> bytes:
+    """A field of bytes in the wire format of protocol buffers."""
+    return _varint(number << 3 | 2) + _varint(len(content)) + content
+
+
+def _varint(number: int) -> bytes:
+    parts = []
+    while number > 127:
+        parts.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*parts, number])
 
 
 def _with_memory(function: Callable[..., Sequence[Any]], count: int) -> Callable[..., Sequence[Any]]:

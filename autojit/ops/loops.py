@@ -5,17 +5,22 @@ With `exits=True` the last carried value is a bool, looked at before each iterat
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.extend.core import jaxpr_as_fun
 
 from autojit.ir.evaluate import evaluate
 from autojit.ir.graph import Const, Graph, Operand
 from autojit.ir.spec import Spec
 from autojit.ops.families import row
+from autojit.ops.loop_bodies import tidy
 
 
 def _call(start: Any, stop: Any, *values: Any, body: Graph, step: int, carried: int, exits: bool = False) -> Any:
@@ -44,28 +49,44 @@ def _lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
     body, step, carried = params["body"], params["step"], params["carried"]
     exits = params.get("exits", False)
     start, stop = (x.astype(np.int64) for x in xs[:2])
-    carry, constant = xs[2 : 2 + carried], xs[2 + carried :]
-    may_trap = any(inner.op.traps for inner in body.nodes)
+    carry, constant = tuple(xs[2 : 2 + carried]), xs[2 + carried :]
+    function, traps = _traced(body, (start, *xs[2:]))
 
     def goes_on(state: Any) -> Any:
-        index, trapped, carry = state
+        index, carry, *trapped = state
         inside = index < stop if step > 0 else index > stop
         if exits:
             inside &= ~carry[-1]
-        return inside & ~trapped if may_trap else inside
+        return inside & ~trapped[0] if traps else inside
 
     def run(state: Any) -> Any:
-        index, trapped, carry = state
-        flags: list[Any] = []
-        results = _run(body, [index, *carry, *constant], flags.append)
-        for flag in flags:
-            trapped = trapped | jnp.any(flag)
-        return index + np.int64(step), trapped, tuple(results)
+        index, carry, *_ = state
+        results = function(index, *carry, *constant)
+        return index + np.int64(step), tuple(results[:carried]), *results[carried:]
 
-    _, trapped, results = lax.while_loop(goes_on, run, (start, jnp.asarray(False), tuple(carry)))
-    if may_trap:
-        trap(trapped)
-    return tuple(results)
+    first = (start, carry, jnp.asarray(False)) if traps else (start, carry)
+    _, results, *trapped = lax.while_loop(goes_on, run, first)
+    if traps:
+        trap(trapped[0])
+    return results
+
+
+def _traced(body: Graph, values: Sequence[Any]) -> tuple[Callable[..., list[Any]], bool]:
+    """The body as a function of jax values, and whether its last result is a flag that says that it trapped."""
+    body = tidy(body)
+    traps = False
+
+    def function(*values: Any) -> list[Any]:
+        nonlocal traps
+        flags: list[Any] = []
+        results = _run(body, values, flags.append)
+        if flags:
+            traps = True
+            results.append(functools.reduce(operator.or_, map(jnp.any, flags)))
+        return results
+
+    # Tracing it here tells whether there is a flag before the loop is made.
+    return jaxpr_as_fun(jax.make_jaxpr(function)(*values)), traps
 
 
 def _run(body: Graph, values: Sequence[Any], trap: Callable[[Any], None]) -> list[Any]:
