@@ -19,6 +19,8 @@ from autojit.capture.values import (
     Masked,
     Method,
     Opaque,
+    Ragged,
+    Selected,
     Storage,
     Sym,
     is_plain,
@@ -76,7 +78,7 @@ class Arrays(Views):
         left, right = self.settled(left), self.settled(right)
         if _is_number(left) and _is_number(right) and (_is_traced(left) or _is_traced(right)):
             return self._python_number(kind, left, right)
-        if not isinstance(left, Arr | Masked) and not isinstance(right, Arr | Masked):
+        if not isinstance(left, Arr | Selected) and not isinstance(right, Arr | Selected):
             if self._is_sequence(left) or self._is_sequence(right):
                 return self._sequence_operator(kind, left, right)
             if not (isinstance(left, Known | Sym) and isinstance(right, Known | Sym)):
@@ -130,7 +132,7 @@ class Arrays(Views):
         if isinstance(exponent, Sym) and isinstance(exponent.value, int) and not exponent.moving:
             exponent = Known(self.demand(exponent))
         ufunc = None
-        whole = base.full if isinstance(base, Masked) else base
+        whole = base.full if isinstance(base, Masked | Ragged) else base
         if isinstance(whole, Arr) and isinstance(exponent, Known):
             ufunc = fast_power(whole.spec, exponent.value)
         elif isinstance(whole, Arr) and isinstance(exponent, Sym):
@@ -193,7 +195,7 @@ class Arrays(Views):
             return result
         if isinstance(value, Opaque):
             raise CannotCapture(value.id, value.detail)
-        if not isinstance(value, Arr | Masked):
+        if not isinstance(value, Arr | Selected):
             raise CannotCapture("unsupported-syntax", f"an operator on {describe(value)}")
         self._refuse_python_scalars(ufunc, value)
         return self.apply(TABLE.rows[f"np.{ufunc.__name__}"], [value], {})

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from autojit.capture.functions import Functions
-from autojit.capture.values import Selected
+from autojit.capture.ragged import RaggedViews
+from autojit.capture.values import Masked
 from autojit.errors import CannotCapture
 
 
-class MaskedArrays(Functions):
+class MaskedArrays(RaggedViews):
     """What can be done with elements whose number the data decides."""
 
     def getitem(self, array: Any, key: Any) -> Any:
-        if isinstance(array, Selected):
+        if isinstance(array, Masked):
             raise self.data_shape("an index into them")
         return super().getitem(array, key)
 
     def setitem(self, array: Any, key: Any, value: Any) -> None:
-        if isinstance(array, Selected):
+        if isinstance(array, Masked):
             raise self.data_shape("an assignment to some of them")
         super().setitem(array, key, value)
 
     def array_attribute(self, array: Any, name: str) -> Any:
-        if isinstance(array, Selected):
+        if isinstance(array, Masked):
             raise self.data_shape(f"the attribute `.{name}`")
         return super().array_attribute(array, name)
 
     def call_method(self, array: Any, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        if isinstance(array, Selected):
+        if isinstance(array, Masked):
             raise self.data_shape(f"the method `.{name}`")
         return super().call_method(array, name, args, kwargs)
 
