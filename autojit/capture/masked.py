@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from autojit.capture.ragged import RaggedViews
+from autojit.capture.ragged_functions import RaggedFunctions
 from autojit.capture.values import Masked
 from autojit.errors import CannotCapture
 
 
-class MaskedArrays(RaggedViews):
+class MaskedArrays(RaggedFunctions):
     """What can be done with elements whose number the data decides."""
 
     def getitem(self, array: Any, key: Any) -> Any:

@@ -1,0 +1,137 @@
+"""Products that sum over axes whose length moves with a loop: `A[i, :i] @ x[:i]`."""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.reduced import Reductions
+from autojit.capture.values import Arr, Items, Known, Ragged, Span
+from autojit.errors import CannotCapture
+from autojit.ir.op import Op
+from autojit.ops.chapters import TABLE
+
+#: Dtypes whose products may be summed by a reduction: the sum has the same dtype.
+_SUMMED = ("float32", "float64", "complex64", "complex128", "int64")
+
+
+class Products(Reductions):
+    """Contractions with operands of moving length."""
+
+    def apply_ragged(self, op: Op, operands: list[Any], params: dict[str, Any]) -> Any:
+        """A product of slices whose length moves."""
+        if op.family != "contraction":
+            return super().apply_ragged(op, operands, params)
+        if op.name in ("np.dot", "np.inner") and any(_ndim(value) == 0 for value in operands):
+            return self.apply(TABLE["np.multiply"], operands, {})
+        if op.name == "np.outer" and [_ndim(value) for value in operands] == [1, 1]:
+            column = self.getitem(operands[0], Items(tuple, [Known(Ellipsis), Known(None)]))
+            return self.apply(TABLE["np.multiply"], [column, operands[1]], {})
+        if not all(isinstance(value, Arr | Ragged) for value in operands):
+            return super().apply_ragged(op, operands, params)
+        found = _labels(op, [_ndim(value) for value in operands], params)
+        if found is None:
+            return super().apply_ragged(op, operands, params)
+        labels, result = found
+        operands, spans = self._agree(operands, labels)
+        outcome = tuple(spans.get(label) for label in result)
+        summed = [label for label in spans if label not in result]
+        if summed and self._is_small(operands, labels) and op.name != "np.vdot":
+            product = self._summed(operands, labels, result, spans)
+        else:
+            for position, (value, own) in enumerate(zip(operands, labels, strict=True)):
+                if summed and isinstance(value, Ragged):
+                    axes = [axis for axis, label in enumerate(own) if label in summed]
+                    operands[position] = self.filled(value, 0, axes)
+            product = self.apply(op, [v.full if isinstance(v, Ragged) else v for v in operands], params)
+        return Ragged(product, outcome) if any(span is not None for span in outcome) else product
+
+    def _agree(self, operands: list[Any], labels: list[str]) -> tuple[list[Any], dict[str, Span]]:
+        """The operands with axes of one label moved to one place, and the spans by label."""
+        operands, spans = list(operands), {}
+        for label in sorted(set("".join(labels))):
+            places = [(n, own.index(label)) for n, own in enumerate(labels) if label in own]
+            if any(own.count(label) > 1 for own in labels):
+                raise CannotCapture("moving-shape", "a diagonal of a slice whose length changes")
+            found = [_axis(operands[n], axis) for n, axis in places]
+            if all(span is None for _, span in found):
+                continue
+            length, span = min(((n, s) for n, s in found if s is not None), key=lambda pair: pair[0])
+            if any(other is None or not self.same_length(span, other) for _, other in found):
+                raise CannotCapture("moving-shape", "a product of slices whose lengths may differ")
+            spans[label] = span
+            for (number, axis), (_, other) in zip(places, found, strict=True):
+                value = operands[number]
+                full = self.moved(value.full, axis, other.start, span.start, length)
+                ends = tuple(span if a == axis else s for a, s in enumerate(value.spans))
+                operands[number] = Ragged(full, ends)
+        return operands, spans
+
+    def _is_small(self, operands: list[Any], labels: list[str]) -> bool:
+        """Whether all products together are no more than the elements of the largest operand."""
+        if len(operands) != 2 or set(labels[0]) - set(labels[1]) and set(labels[1]) - set(labels[0]):
+            return False
+        dtype = np.result_type(*(_full(value).dtype for value in operands))
+        return dtype.name in _SUMMED
+
+    def _summed(self, operands: list[Any], labels: list[str], result: str, spans: dict[str, Span]) -> Any:
+        """Multiply, drop what is not meant, add up: one pass over the elements."""
+        order = max(labels, key=len)
+        if result != "".join(label for label in order if label in result):
+            order = result + "".join(label for label in order if label not in result)
+        parts = []
+        for value, own in zip(operands, labels, strict=True):
+            full = _full(value)
+            axes = sorted(range(len(own)), key=lambda axis, own=own: order.index(own[axis]))
+            if axes != list(range(len(own))):
+                full = self.transpose(full, tuple(axes))
+            missing = [Known(slice(None)) if label in own else Known(None) for label in order]
+            if len(own) < len(order):
+                full = self.getitem(full, Items(tuple, missing))
+            parts.append(full)
+        product = self.apply(TABLE["np.multiply"], parts, {})
+        ends = tuple(spans.get(label) if label not in result else None for label in order)
+        filled = self.filled(Ragged(product, ends), 0)
+        axes = tuple(axis for axis, label in enumerate(order) if label not in result)
+        return self.apply(TABLE["np.sum"], [filled.full], {"axis": axes if len(axes) < len(order) else None})
+
+
+def _labels(op: Op, ndims: list[int], params: dict[str, Any]) -> tuple[list[str], str] | None:
+    """A letter for each axis of each operand, and those of the result; `None` where there is no rule."""
+    if op.name == "np.einsum":
+        text = params["subscripts"].replace(" ", "")
+        if "." in text:
+            return None
+        given, arrow, result = text.partition("->")
+        labels = given.split(",")
+        if not arrow:
+            result = "".join(sorted(label for label in set(given) - {","} if given.count(label) == 1))
+        if [len(own) for own in labels] != ndims:
+            raise CannotCapture("raises", "ValueError: einsum subscripts that do not fit their operands")
+        return labels, result
+    if len(ndims) != 2 or 0 in ndims:
+        return None
+    letters = iter(string.ascii_lowercase[1:])
+    one = "".join(next(letters) for _ in range(ndims[0] - 1))
+    two = "".join(next(letters) for _ in range(ndims[1] - 1))
+    if op.name == "np.vdot" and ndims == [1, 1]:
+        return ["a", "a"], ""
+    if op.name == "np.inner":
+        return [one + "a", two + "a"], one + two
+    if op.name == "np.dot" or (op.name == "np.matmul" and max(ndims) <= 2):
+        return [one + "a", two[:-1] + "a" + two[-1:]], one + two
+    return None
+
+
+def _full(value: Any) -> Arr:
+    return value.full if isinstance(value, Ragged) else value
+
+
+def _ndim(value: Any) -> int:
+    return _full(value).dummy.ndim if isinstance(value, Arr | Ragged) else 0
+
+
+def _axis(value: Any, axis: int) -> tuple[int, Span | None]:
+    return _full(value).shape[axis], value.spans[axis] if isinstance(value, Ragged) else None

@@ -1,0 +1,105 @@
+"""Calls of NumPy functions and methods with slices whose length moves with a loop: views and copies of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.products import Products
+from autojit.capture.values import Items, Known, Ragged, Selected
+from autojit.capture.view_functions import VIEW_FUNCTIONS, VIEW_METHODS
+from autojit.errors import CannotCapture
+from autojit.ops.chapters import TABLE
+
+_COPIES = (np.copy, np.array)
+_FLIPS: dict[Any, Any] = {np.flip: None, np.flipud: 0, np.fliplr: 1}
+_SHAPES = {np.shape: "shape", np.ndim: "ndim", np.size: "size"}
+_SAME = (np.asarray, np.asanyarray, np.ascontiguousarray)
+
+
+class RaggedFunctions(Products):
+    """Functions and methods that NumPy answers with a view, a copy or a shape."""
+
+    def call_numpy(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Call a NumPy function."""
+        if args and isinstance(args[0], Selected):
+            result = self._of_shape(function, args, kwargs)
+            if result is not NotImplemented:
+                return result
+        if args and isinstance(args[0], Ragged):
+            result = self._ragged_function(function, args[0], args[1:], kwargs)
+            if result is not NotImplemented:
+                return result
+            if _is_view_function(function):
+                raise CannotCapture("moving-shape", f"`np.{function.__name__}` of a slice whose length changes")
+        if function is np.copyto and len(args) > 1 and isinstance(args[1], Selected):
+            raise CannotCapture("moving-shape", "`np.copyto` of a slice whose length changes")
+        return super().call_numpy(function, args, kwargs)
+
+    def _of_shape(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """`np.shape`, `np.ndim` and `np.size`."""
+        name = next((text for known, text in _SHAPES.items() if known is function), None)
+        if name is None:
+            return NotImplemented
+        if name == "size" and (len(args) > 1 or kwargs):
+            axis = self.static(kwargs.get("axis", args[-1]))
+            return self.array_attribute(args[0], "shape").items[axis]
+        return self.array_attribute(args[0], name)
+
+    def _ragged_function(self, function: Any, array: Ragged, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        if any(function is known for known in _FLIPS):
+            axis = _FLIPS[function]
+            given = kwargs.get("axis", args[0] if args else None)
+            return self.flipped(array, axis if given is None else self.static(given))
+        plain = not args and not kwargs
+        if function is np.transpose:
+            given = kwargs.get("axes", args[0] if args else Known(None))
+            return self._transposed(array, self.static(given))
+        if any(function is known for known in _COPIES) and plain:
+            return self.ragged_copy(array)
+        if any(function is known for known in _SAME) and plain:
+            return array
+        if function is np.ravel and plain and array.full.dummy.ndim == 1:
+            return array
+        if function in (np.real, np.imag) and plain:
+            return self.array_attribute(array, function.__name__)
+        return NotImplemented
+
+    def _transposed(self, array: Ragged, axes: Any) -> Ragged:
+        ndim = array.full.dummy.ndim
+        order = tuple(range(ndim))[::-1] if axes is None else tuple(axis % ndim for axis in axes)
+        return Ragged(self.transpose(array.full, order), tuple(array.spans[axis] for axis in order))
+
+    def call_method(self, array: Any, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """`array.name(*args, **kwargs)`."""
+        if not isinstance(array, Ragged):
+            return super().call_method(array, name, args, kwargs)
+        full = array.full
+        if name == "copy" and not kwargs:
+            return self.ragged_copy(array)
+        if name in ("ravel", "flatten") and not args and not kwargs and full.dummy.ndim == 1:
+            return array if name == "ravel" else self.ragged_copy(array)
+        if name == "transpose" and not kwargs:
+            given = args[0] if len(args) == 1 else Items(tuple, list(args)) if args else Known(None)
+            return self._transposed(array, self.static(given))
+        if name == "fill" and len(args) == 1:
+            self.store_ragged(array, args[0])
+            return Known(None)
+        if name == "astype" and len(args) == 1 and not kwargs:
+            wanted = np.dtype(self.static(args[0]))
+            return self.apply(TABLE["astype"], [array], {"dtype": wanted})
+        if name in ("conj", "conjugate") and full.dtype.kind in "biuf":
+            return array
+        if name in VIEW_METHODS and name not in ("conj", "conjugate"):
+            raise CannotCapture("moving-shape", f"the method `.{name}` of a slice whose length changes")
+        return super().call_method(array, name, args, kwargs)
+
+
+def _is_view_function(function: Any) -> bool:
+    try:
+        return function in VIEW_FUNCTIONS
+    except TypeError:  # not hashable
+        return False
+
+
