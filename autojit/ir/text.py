@@ -233,8 +233,10 @@ class _Printer:
         if isinstance(value, slice):
             return f"slice({self.param(value.start)}, {self.param(value.stop)}, {self.param(value.step)})"
         if isinstance(value, Index | Slice | Window | Place):
-            parts = ", ".join(self.param(getattr(value, field.name)) for field in fields(value))
-            return f"aj.{type(value).__name__}({parts})"
+            parts = [(getattr(value, field.name), field.default) for field in fields(value)]
+            while parts and parts[-1][0] is parts[-1][1]:
+                parts.pop()
+            return f"aj.{type(value).__name__}({', '.join(self.param(part) for part, _ in parts)})"
         return _static(value) or _constant(value) or self.bind(value)
 
     def bind(self, value: Any) -> str:

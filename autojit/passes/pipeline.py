@@ -12,11 +12,12 @@ from autojit.passes.cse import cse
 from autojit.passes.dce import dce
 from autojit.passes.fold import fold
 from autojit.passes.forward import forward
+from autojit.passes.vectorize import Rung, vectorize
 
-Pass = Callable[[Graph], Graph]
+Pass = Callable[..., Graph]
 
 #: All passes, in the order in which they run.
-PIPELINE: tuple[Pass, ...] = (forward, fold, cse, dce)
+PIPELINE: tuple[Pass, ...] = (forward, fold, cse, vectorize, dce)
 
 
 class Stage(NamedTuple):
@@ -26,11 +27,13 @@ class Stage(NamedTuple):
         name: The name of the pass; "captured" for the graph before the first.
         graph: The graph.
         seconds: How long the pass took.
+        rungs: What became of each loop, from the pass that decides it.
     """
 
     name: str
     graph: Graph
     seconds: float
+    rungs: tuple[Rung, ...] = ()
 
 
 def run_pipeline(graph: Graph, record: list[Stage] | None = None, passes: tuple[Pass, ...] = PIPELINE) -> Graph:
@@ -48,10 +51,11 @@ def run_pipeline(graph: Graph, record: list[Stage] | None = None, passes: tuple[
     _finish(stage, record)
     for step in passes:
         start = time.perf_counter()
-        graph = step(stage.graph)
+        rungs: list[Rung] = []
+        graph = step(stage.graph, rungs) if step is vectorize else step(stage.graph)
         seconds = time.perf_counter() - start
         unchanged = graph is stage.graph
-        stage = Stage(getattr(step, "__name__", str(step)), graph, seconds)
+        stage = Stage(getattr(step, "__name__", str(step)), graph, seconds, tuple(rungs))
         _finish(stage, record, unchanged)
     return stage.graph
 

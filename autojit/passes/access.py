@@ -1,0 +1,196 @@
+"""Which elements of an array an index touches in each trip of a loop, and whether two indices ever meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import gcd
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autojit.ir.graph import Const, Operand
+from autojit.ir.index import Index, Place, Slice, Window
+from autojit.ops.index_plan import Axis, plan_index
+from autojit.passes.affine import Affine, Trips, form_of
+
+
+class Refused(Exception):
+    """A loop stays a loop; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The elements that an index touches on one axis: from `low` to `high` in the first trip, moved by `change` a trip.
+
+    Attributes:
+        low: The first element, symbols left out.
+        high: The last element.
+        change: By how much each trip moves both.
+        stride: The distance between touched elements.
+        symbols: What is added to both, the same in all trips.
+        key: What two reaches must share to be equal element for element.
+        anywhere: Nothing is known: any element of the axis may be touched.
+        varies: It may be another one in each trip, in a way that is not known.
+    """
+
+    low: int
+    high: int
+    change: int
+    stride: int
+    symbols: tuple[tuple[str, int], ...]
+    key: Any
+    anywhere: bool = False
+    varies: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What one read or write touches: one reach per axis of the array."""
+
+    reaches: tuple[Reach, ...]
+    empty: bool = False
+
+    @property
+    def fixed(self) -> bool:
+        """Whether all trips touch the same elements."""
+        return not any(reach.change or reach.varies for reach in self.reaches)
+
+    def equals(self, other: Access) -> bool:
+        """Whether both touch the same elements, in the same order, in every trip."""
+        return [r.key for r in self.reaches] == [r.key for r in other.reaches]
+
+
+class Meeting(NamedTuple):
+    """Whether there are trips `t` of one access and `u` of another that may touch the same element.
+
+    Attributes:
+        earlier: With `u < t`.
+        same: With `u == t`.
+        later: With `u > t`.
+    """
+
+    earlier: bool
+    same: bool
+    later: bool
+
+
+def access_of(
+    shape_of: Operand, index: Index, operands: Sequence[Operand], forms: Mapping[str, Affine], trips: Trips
+) -> Access:
+    """The access of `x[index]`.
+
+    Args:
+        shape_of: The array that is indexed.
+        index: The index.
+        operands: Its run-time operands.
+        forms: The affine forms of the body.
+        trips: The trips of the loop.
+
+    Raises:
+        Refused: An index that is out of bounds in some trip.
+    """
+    spec = shape_of.spec
+    plan = plan_index(index, spec, [operand.spec for operand in operands])
+    reaches = []
+    for number, axis in enumerate(plan.axes):
+        masked = plan.mask is not None and plan.mask[0] <= number < plan.mask[0] + plan.mask[1]
+        if masked:
+            assert plan.mask is not None
+            reaches.append(_anywhere(axis, ("mask", _name(operands[plan.mask[2]]), number)))
+        else:
+            reaches.append(_reach(axis, operands, forms, trips))
+    return Access(tuple(reaches), any(axis.count == 0 or axis.length == 0 for axis in plan.axes))
+
+
+def meeting(first: Access, second: Access, trips: Trips) -> Meeting:
+    """When the two accesses of one array may touch the same element.
+
+    Conservative: strides are honoured only where they exclude every meeting.
+    """
+    if first.empty or second.empty:
+        return Meeting(False, False, False)
+    t = np.arange(trips.count)
+    low, high = np.zeros(trips.count, np.int64), np.full(trips.count, trips.count - 1)
+    for one, other in zip(first.reaches, second.reaches, strict=True):
+        span = _meet(one, other, t)
+        if span is None:
+            continue
+        low, high = np.maximum(low, span[0]), np.minimum(high, span[1])
+    some = low <= high
+    return Meeting(
+        bool(np.any(some & (low < t))), bool(np.any(some & (low <= t) & (t <= high))), bool(np.any(some & (high > t)))
+    )
+
+
+def _meet(one: Reach, other: Reach, t: np.ndarray) -> tuple[Any, Any] | None:
+    """The first and the last trip `u` of `other` that meets trip `t` of `one`; `None` for no limit."""
+    if one.anywhere or other.anywhere or one.symbols != other.symbols:
+        return None
+    nothing = np.ones_like(t), np.zeros_like(t)
+    if one.symbols and one.change != other.change:
+        return None  # negative indices count from the end
+    common = gcd(one.change, other.change, one.stride, other.stride)
+    if common > 1 and (one.low - other.low) % common:
+        return nothing
+    below = one.low + one.change * t - other.high
+    above = one.high + one.change * t - other.low
+    change = other.change
+    if change == 0:
+        inside = (below <= 0) & (above >= 0)
+        return np.where(inside, t.min(), 1), np.where(inside, t.max(), 0)
+    if change < 0:
+        below, above, change = -above, -below, -change
+    return -(-below // change), above // change
+
+
+def _reach(axis: Axis, operands: Sequence[Operand], forms: Mapping[str, Affine], trips: Trips) -> Reach:
+    entry = axis.entry
+    if isinstance(entry, int):
+        return _range(entry % axis.length, entry % axis.length, 1)
+    if isinstance(entry, Slice):
+        indices = range(*slice(entry.start, entry.stop, entry.step).indices(axis.length))
+        if not indices:
+            return _range(0, -1, 1)
+        key = ("slice", indices[0], indices[-1], indices.step if len(indices) > 1 else 1)
+        return Reach(min(indices), max(indices), 0, abs(indices.step), (), key)
+    operand = operands[entry.operand]
+    form = form_of(operand, forms) if not operand.spec.shape and operand.spec.dtype.kind in "iu" else None
+    if form is None:
+        key = (type(entry).__name__, _name(operand), getattr(entry, "length", 1), getattr(entry, "step", 1))
+        return _anywhere(axis, key)
+    return _moving(axis, entry, form, trips)
+
+
+def _moving(axis: Axis, entry: Place | Window, form: Affine, trips: Trips) -> Reach:
+    first, change = trips.at(form)
+    length, step = (entry.length, entry.step) if isinstance(entry, Window) else (1, 1)
+    span = (length - 1) * step
+    low, high = first + min(0, span), first + max(0, span)
+    if not form.symbols:
+        least = min(low, low + change * (trips.count - 1))
+        most = max(high, high + change * (trips.count - 1))
+        bottom = 0 if isinstance(entry, Window) else -axis.length
+        if length and (least < bottom or most >= axis.length):
+            raise Refused("an index is out of bounds in some iteration")
+        if least < 0 <= most:
+            return _anywhere(axis, (first, change, length, step, form.symbols), varies=False, change=change)
+        if least < 0:
+            low, high = low + axis.length, high + axis.length
+    elif isinstance(entry, Place) and not entry.proven:
+        # The symbols may make it negative, in some trips or in all.
+        return _anywhere(axis, (first, change, length, step, form.symbols), varies=False, change=change)
+    key = ("slice", low, high, 1) if not change and not form.symbols and step == 1 else None
+    return Reach(low, high, change, abs(step), form.symbols, key or (low, high, change, step, form.symbols))
+
+
+def _range(low: int, high: int, stride: int) -> Reach:
+    return Reach(low, high, 0, stride, (), ("slice", low, high, stride))
+
+
+def _anywhere(axis: Axis, key: Any, varies: bool = True, change: int = 0) -> Reach:
+    return Reach(0, axis.length - 1, change, 1, (), ("anywhere", key), True, varies)
+
+
+def _name(operand: Operand) -> Any:
+    return ("constant", id(operand.value)) if isinstance(operand, Const) else operand.name

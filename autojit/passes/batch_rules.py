@@ -1,0 +1,333 @@
+"""Batched forms of the operations: one rule per family, in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autojit.ir.graph import Node, Operand
+from autojit.ops.chapters import TABLE
+from autojit.ops.families import loop_dtypes
+from autojit.passes.access import Refused
+from autojit.passes.batch_index import read, write_rows
+from autojit.passes.lanes import Batch, Lane
+
+#: `rule(batch, node, lanes) -> one lane per output`; at least one of `lanes` is batched.
+Rule = Callable[[Batch, Node, Sequence[Lane]], "list[Lane]"]
+
+
+def apply(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    """The lanes of a node's outputs.
+
+    Raises:
+        Refused: The operation has no batched form.
+    """
+    rule = RULES.get(node.op.name)
+    if rule is None and isinstance(node.op.call, np.ufunc) and node.op.family == "elementwise":
+        rule = _ufunc
+    if rule is None:
+        raise Refused(f"`{node.op.name}` has no batched form")
+    return rule(batch, node, lanes)
+
+
+def _one(batch: Batch, node: Node, value: Operand) -> list[Lane]:
+    return [batch.lane(value, node.outputs[0].spec)]
+
+
+# ---- elementwise
+
+
+def _ufunc(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    ndim = node.outputs[0].spec.ndim
+    dtypes = loop_dtypes(node.op.call, node.specs, node.keywords.get("dtype"))  # type: ignore[arg-type]
+    operands = [batch.strong(lane, dtype, ndim) for lane, dtype in zip(lanes, dtypes, strict=False)]
+    values = batch.calls(node.op, operands, node.keywords)
+    return [batch.lane(value, out.spec) for value, out in zip(values, node.outputs, strict=True)]
+
+
+def _function(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    """A function whose operands broadcast."""
+    spec = node.outputs[0].spec
+    operands = [batch.strong(lane, spec.dtype if lane.spec.weak else lane.spec.dtype, spec.ndim) for lane in lanes]
+    return _one(batch, node, batch.call(node.op.name, operands, **node.keywords))
+
+
+def _python(name: str) -> Rule:
+    """Python's arithmetic on numbers: NumPy's in the dtype of the result."""
+
+    def rule(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+        dtype = node.outputs[0].spec.dtype
+        if dtype.kind not in "fc":
+            raise Refused("Python integers that are no multiples of the loop variable")
+        operands = [batch.cast(batch.rows(lane), dtype) if lane.batched else _number(lane) for lane in lanes]
+        return _one(batch, node, batch.call(name, operands))
+
+    return rule
+
+
+def _number(lane: Lane) -> Operand:
+    assert lane.operand is not None
+    return lane.operand
+
+
+def _python_divide(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    divisor = lanes[1]
+    if divisor.form is None or divisor.form.symbols:
+        raise Refused("Python raises where it divides by zero")
+    low, high = batch.trips.bounds(divisor.form)
+    if low <= 0 <= high:
+        raise Refused("Python raises where it divides by zero")
+    return _python("np.divide")(batch, node, lanes)
+
+
+def _select(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    spec = node.outputs[0].spec
+    operands = [batch.array(batch.aligned(lane, spec.ndim)) for lane in lanes]
+    value = batch.call("np.where", operands)
+    return _one(batch, node, value)
+
+
+def _astype(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    return _one(batch, node, batch.call("astype", [batch.rows(lanes[0])], dtype=node.keywords["dtype"]))
+
+
+def _item(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    value, dtype = batch.reshape(batch.rows(lanes[0]), (batch.count,)), node.outputs[0].spec.dtype
+    if value.spec.dtype == np.uint64:
+        raise Refused("a Python integer may be too large")
+    return _one(batch, node, batch.cast(value, dtype))
+
+
+def _outer(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    """`np.f.outer`: operands one after the other, then the elementwise operation."""
+    first, second = (batch.array(_rows_or_value(batch, lane)) for lane in lanes)
+    behind = lanes[1].spec.ndim
+    first = batch.reshape(first, (*first.spec.shape, *(1,) * behind))
+    if lanes[1].batched:
+        shape = second.spec.shape
+        second = batch.reshape(second, (batch.count, *(1,) * lanes[0].spec.ndim, *shape[1:]))
+    name = node.op.name.removesuffix(".outer")
+    return _one(batch, node, batch.call(name, [first, second], **node.keywords))
+
+
+def _rows_or_value(batch: Batch, lane: Lane) -> Operand:
+    if lane.batched:
+        return batch.rows(lane)
+    assert lane.operand is not None
+    return lane.operand
+
+
+# ---- reductions
+
+
+def _reduction(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    if len(lanes) != 1:
+        raise Refused(f"`{node.op.name}` with several operands has no batched form")
+    params = node.keywords
+    default = 0 if node.op.name.endswith(".reduce") else None
+    axis = params.pop("axis", default)
+    ndim = lanes[0].spec.ndim
+    axes = range(ndim) if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
+    rows = batch.rows(lanes[0])
+    if not ndim:
+        rows, shifted = batch.reshape(rows, (batch.count, 1)), (1,)
+        params.pop("keepdims", None)
+    else:
+        shifted = tuple(one % ndim + 1 for one in axes)
+    return _one(batch, node, batch.call(node.op.name, [rows], axis=shifted, **params))
+
+
+def _search(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    """`np.argmax`, `np.argmin` and running sums: one axis, or all of them laid out in a row."""
+    params, rows, ndim = node.keywords, batch.rows(lanes[0]), lanes[0].spec.ndim
+    axis = params.pop("axis", None)
+    if axis is None:
+        if params.pop("keepdims", False):
+            raise Refused(f"`{node.op.name}` of all axes with `keepdims` has no batched form")
+        size = lanes[0].spec.size
+        value = batch.call(node.op.name, [batch.reshape(rows, (batch.count, size))], axis=1, **params)
+        return _one(batch, node, value)
+    return _one(batch, node, batch.call(node.op.name, [rows], axis=axis % ndim + 1, **params))
+
+
+# ---- products
+
+
+def _product(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    """`np.dot` and `np.matmul` of vectors and matrices."""
+    first, second = lanes
+    if not first.spec.ndim or not second.spec.ndim:
+        return _one(batch, node, batch.call("np.multiply", [batch.aligned(x, node.outputs[0].spec.ndim) for x in lanes]))
+    if node.op.name == "np.dot" and max(first.spec.ndim, second.spec.ndim) > 2:
+        raise Refused("`np.dot` of arrays of more than two axes has no batched form")
+    spec = node.outputs[0].spec
+    if first.spec.ndim == 1 and second.spec.ndim == 1:
+        value = _vectors(batch, lanes)
+    elif first.spec.ndim == 1:
+        value = _row_times(batch, first, second)
+    elif second.spec.ndim == 1:
+        value = _times_column(batch, first, second)
+    else:
+        value = batch.call("np.matmul", [batch.aligned(lane, spec.ndim) for lane in lanes])
+    return _one(batch, node, batch.reshape(value, (batch.count, *spec.shape)))
+
+
+def _vectors(batch: Batch, lanes: Sequence[Lane]) -> Operand:
+    first, second = lanes
+    if first.batched and second.batched:
+        products = batch.call("np.multiply", [batch.rows(first), batch.rows(second)])
+        if products.spec.dtype.kind == "b":
+            raise Refused("a product of booleans has no batched form")
+        return batch.call("np.sum", [products], axis=1, dtype=products.spec.dtype)
+    rows, other = (first, second) if first.batched else (second, first)
+    return batch.call("np.matmul", [batch.rows(rows), _number(other)])
+
+
+def _row_times(batch: Batch, vector: Lane, matrix: Lane) -> Operand:
+    if matrix.spec.ndim > 2:
+        raise Refused("a product of a vector and a stack of matrices has no batched form")
+    if not matrix.batched:
+        return batch.call("np.matmul", [batch.rows(vector), _number(matrix)])
+    if not vector.batched:
+        return batch.call("np.matmul", [_number(vector), batch.rows(matrix)])
+    row = batch.reshape(batch.rows(vector), (batch.count, 1, vector.spec.shape[0]))
+    return batch.call("np.matmul", [row, batch.rows(matrix)])
+
+
+def _times_column(batch: Batch, matrix: Lane, vector: Lane) -> Operand:
+    if matrix.spec.ndim > 2:
+        raise Refused("a product of a stack of matrices and a vector has no batched form")
+    if not vector.batched:
+        return batch.call("np.matmul", [batch.rows(matrix), _number(vector)])
+    if not matrix.batched:
+        return batch.call("np.matmul", [batch.rows(vector), batch.transpose(_number(matrix), (1, 0))])
+    column = batch.reshape(batch.rows(vector), (batch.count, vector.spec.shape[0], 1))
+    return batch.call("np.matmul", [batch.rows(matrix), column])
+
+
+def _np_outer(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    first, second = lanes
+    rows = batch.array(_rows_or_value(batch, first))
+    columns = batch.array(_rows_or_value(batch, second))
+    count = (batch.count,)
+    rows = batch.reshape(rows, (*(count if first.batched else ()), first.spec.size, 1))
+    columns = batch.reshape(columns, (*(count if second.batched else ()), 1, second.spec.size))
+    return _one(batch, node, batch.call("np.multiply", [rows, columns]))
+
+
+# ---- shapes
+
+
+def _transpose(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    ndim = lanes[0].spec.ndim
+    axes = node.keywords.get("axes")
+    order = reversed(range(ndim)) if axes is None else (axis % ndim for axis in axes)
+    return _one(batch, node, batch.transpose(batch.rows(lanes[0]), (0, *(axis + 1 for axis in order))))
+
+
+def _reshape(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    return _one(batch, node, batch.reshape(batch.rows(lanes[0]), (batch.count, *node.outputs[0].spec.shape)))
+
+
+def _broadcast(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    shape = node.outputs[0].spec.shape
+    value = batch.array(batch.aligned(lanes[0], len(shape)))
+    return _one(batch, node, batch.call("np.broadcast_to", [value], shape=(batch.count, *shape)))
+
+
+def _full(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    spec = node.outputs[0].spec
+    value = batch.cast(batch.aligned(lanes[0], spec.ndim), spec.dtype)
+    return _one(batch, node, batch.call("np.broadcast_to", [value], shape=(batch.count, *spec.shape)))
+
+
+def _copy(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    return _one(batch, node, batch.rows(lanes[0]))
+
+
+def _join(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    """`np.concatenate` and `np.stack` along an axis; `np.hstack` of arrays with axes."""
+    axis, ndim, name = node.keywords.get("axis", 0), lanes[0].spec.ndim, node.op.name
+    if axis is None or (name == "np.hstack" and not ndim):
+        raise Refused(f"`{name}` of flat arrays has no batched form")
+    if name == "np.hstack":
+        name, axis = "np.concatenate", min(1, ndim - 1)
+    places = ndim + (name == "np.stack")
+    return _one(batch, node, batch.call(name, [batch.rows(lane) for lane in lanes], axis=axis % places + 1))
+
+
+def _pack(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    spec = node.outputs[0].spec
+    values = [batch.cast(batch.rows(lane), spec.dtype) for lane in lanes]
+    return _one(batch, node, batch.reshape(batch.call("np.stack", values, axis=1), (batch.count, *spec.shape)))
+
+
+def _triangle(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    if lanes[0].spec.ndim < 2:
+        raise Refused(f"`{node.op.name}` of a vector has no batched form")
+    return _one(batch, node, batch.call(node.op.name, [batch.rows(lanes[0])], **node.keywords))
+
+
+def _like(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    spec = node.outputs[0].spec
+    name = node.op.name.removesuffix("_like")
+    return [Lane(batch.call(name, [], shape=spec.shape, dtype=spec.dtype), spec, False)]
+
+
+# ---- elements
+
+
+def _setitem(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    """A write to an array that lives in one trip only."""
+    base, stored, *operands = lanes
+    return _one(batch, node, write_rows(batch, base, stored, node.keywords["index"], operands))
+
+
+def _getitem(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    return [read(batch, lanes[0], node.keywords["index"], lanes[1:], node.outputs[0].spec)]
+
+
+RULES: dict[str, Rule] = {
+    "py_add": _python("np.add"),
+    "py_subtract": _python("np.subtract"),
+    "py_multiply": _python("np.multiply"),
+    "py_negative": _python("np.negative"),
+    "py_divide": _python_divide,
+    "astype": _astype,
+    "np.dot": _product,
+    "np.matmul": _product,
+    "np.outer": _np_outer,
+    "np.transpose": _transpose,
+    "np.reshape": _reshape,
+    "np.broadcast_to": _broadcast,
+    "np.full": _full,
+    "np.copy": _copy,
+    "np.concatenate": _join,
+    "np.stack": _join,
+    "np.hstack": _join,
+    "pack": _pack,
+    "np.tril": _triangle,
+    "np.triu": _triangle,
+    "getitem": _getitem,
+    "setitem": _setitem,
+    "select": _select,
+    "np.zeros_like": _like,
+    "np.ones_like": _like,
+    "np.empty_like": _like,
+}
+RULES |= dict.fromkeys(["item", "item_float", "item_int", "item_bool", "item_complex"], _item)
+RULES |= dict.fromkeys(
+    "np.where np.real np.imag np.angle np.isreal np.iscomplex np.isposinf np.isneginf np.nan_to_num np.isclose "
+    "np.sinc np.round np.fix np.clip".split(),
+    _function,
+)
+RULES |= dict.fromkeys(
+    "np.sum np.prod np.mean np.std np.var np.max np.min np.ptp np.any np.all np.count_nonzero np.nansum np.nanprod "
+    "np.nanmean np.nanvar np.nanstd np.nanmax np.nanmin np.add.reduce np.multiply.reduce np.maximum.reduce "
+    "np.minimum.reduce np.logical_and.reduce np.logical_or.reduce".split(),
+    _reduction,
+)
+RULES |= dict.fromkeys("np.argmax np.argmin np.cumsum np.cumprod np.nancumsum np.nancumprod".split(), _search)
+RULES |= {name: _outer for name in TABLE.rows if name.endswith(".outer") and name != "np.outer" and name.count(".") == 2}

@@ -1,0 +1,199 @@
+"""Lanes: the values of a loop's body for all trips at once, and the graph that computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autojit.errors import CannotCapture, SourceLine
+from autojit.ir.build import Builder
+from autojit.ir.graph import Const, Operand, Value
+from autojit.ir.index import Index, Slice
+from autojit.ir.op import Op
+from autojit.ir.spec import Spec
+from autojit.ops.chapters import TABLE
+from autojit.passes.access import Refused
+from autojit.passes.affine import Affine, Trips, form_of
+
+#: A batched value of more bytes than this keeps its loop.
+LARGEST_BATCH = 64 << 20
+
+
+class Emitter(Builder):
+    """Nodes in the place of a loop: their names are free in the graph around it.
+
+    Args:
+        taken: The names that are in use there.
+    """
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        super().__init__()
+        self._names = set(taken)
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A value of the body.
+
+    Attributes:
+        operand: In all trips the same value, or an array with one row per trip; `None` for integers that are made
+            from their form when they are asked for.
+        spec: What it is in one trip.
+        batched: Whether there is a row per trip.
+        form: For an integer, its affine form, if it has one.
+    """
+
+    operand: Operand | None
+    spec: Spec
+    batched: bool
+    form: Affine | None = None
+
+
+class Batch:
+    """Computes lanes.
+
+    Args:
+        emitter: Takes the nodes.
+        trips: The trips of the loop.
+        symbols: The operands, outside the loop, behind the symbols of affine forms.
+    """
+
+    def __init__(self, emitter: Emitter, trips: Trips, symbols: dict[str, Operand]) -> None:
+        self.emitter, self.trips, self.symbols = emitter, trips, symbols
+        self.source: SourceLine | None = None
+        self.largest = 0
+
+    @property
+    def count(self) -> int:
+        return self.trips.count
+
+    def call(self, name: str, inputs: Sequence[Operand], **params: Any) -> Value:
+        """The result of one operation."""
+        (value,) = self.calls(TABLE[name], inputs, params)
+        return value
+
+    def calls(self, op: Op, inputs: Sequence[Operand], params: dict[str, Any]) -> tuple[Value, ...]:
+        """The results of one operation.
+
+        Raises:
+            Refused: It does not take these operands, or the result is too large.
+        """
+        try:
+            values = self.emitter.add(op, inputs, params, self.source)
+        except (TypeError, ValueError, IndexError, CannotCapture) as error:
+            raise Refused(f"`{op.name}` has no batched form here: {error}") from None
+        for value in values:
+            self.largest = max(self.largest, value.spec.nbytes)
+        if self.largest > LARGEST_BATCH:
+            raise Refused(f"all iterations of `{op.name}` at once take {self.largest >> 20} MiB")
+        return values
+
+    def const(self, value: Any) -> Const:
+        """A constant."""
+        return self.emitter.const(value)
+
+    def rows(self, lane: Lane) -> Value:
+        """A row per trip."""
+        if lane.operand is None:
+            return self._indices(lane)
+        if lane.batched:
+            assert isinstance(lane.operand, Value)
+            return lane.operand
+        filled = self.array(lane.operand)
+        return self.call("np.broadcast_to", [filled], shape=(self.count, *lane.spec.shape))
+
+    def array(self, operand: Operand) -> Operand:
+        """A Python scalar as an array without axes: it takes no part in promotion any more as such."""
+        if operand.spec.kind != "python":
+            return operand
+        return self.call("np.full", [operand], shape=(), dtype=operand.spec.dtype)
+
+    def _indices(self, lane: Lane) -> Value:
+        assert lane.form is not None
+        first, change = self.trips.at(lane.form)
+        stop = first + change * self.count
+        value = self.call("np.arange", [], start_or_stop=first, stop=stop, step=change, dtype=np.dtype(np.int64))
+        for name, factor in lane.form.symbols:
+            operand = self.symbols[name]
+            if factor != 1:
+                operand = self.call("py_multiply", [operand, self.const(factor)])
+            value = self.call("np.add", [value, operand])
+        return value
+
+    def aligned(self, lane: Lane, ndim: int) -> Operand:
+        """The rows with axes of length 1 in front of their own, so that they broadcast as the values do."""
+        if not lane.batched:
+            assert lane.operand is not None
+            return lane.operand
+        rows = self.rows(lane)
+        missing = ndim - lane.spec.ndim
+        if missing <= 0:
+            return rows
+        return self.reshape(rows, (self.count, *(1,) * missing, *lane.spec.shape))
+
+    def reshape(self, value: Operand, shape: Sequence[int]) -> Operand:
+        """The value in another shape."""
+        if value.spec.shape == tuple(shape):
+            return value
+        return self.call("np.reshape", [value], shape=tuple(int(length) for length in shape))
+
+    def transpose(self, value: Operand, axes: Sequence[int]) -> Operand:
+        """The value with its axes in another order."""
+        if tuple(axes) == tuple(range(value.spec.ndim)):
+            return value
+        return self.call("np.transpose", [value], axes=tuple(axes))
+
+    def cast(self, value: Operand, dtype: np.dtype) -> Operand:
+        """The value, not a Python scalar, in another dtype."""
+        return value if value.spec.dtype == dtype else self.call("astype", [value], dtype=dtype)
+
+    def strong(self, lane: Lane, dtype: np.dtype, ndim: int) -> Operand:
+        """The aligned rows; a Python number becomes what NumPy's promotion makes of it.
+
+        Raises:
+            Refused: An integer that does not fit.
+        """
+        value = self.aligned(lane, ndim)
+        if not lane.batched or not lane.spec.weak or value.spec.dtype == dtype:
+            return value
+        if lane.spec.dtype.kind == "i" and dtype.kind in "iu":
+            info = np.iinfo(dtype)
+            if lane.form is None or lane.form.symbols:
+                raise Refused("a Python integer of unknown size meets a small dtype")
+            low, high = self.trips.bounds(lane.form)
+            if low < info.min or high > info.max:
+                raise Refused("a Python integer does not fit the dtype that it meets")
+        return self.cast(value, dtype)
+
+    def last(self, lane: Lane) -> Operand:
+        """What the lane is in the last trip, as the kind of object that it is there."""
+        spec = lane.spec
+        if not lane.batched:
+            assert lane.operand is not None
+            return lane.operand
+        entries = (-1, Ellipsis) if spec.kind == "array" and not spec.shape else (-1,)
+        value = self.call("getitem", [self.rows(lane)], index=Index(entries))
+        if spec.kind == "python":
+            return self.call("item", [value])
+        return value
+
+    def lane(self, operand: Operand, spec: Spec) -> Lane:
+        """A batched lane, checked.
+
+        Raises:
+            Refused: The rows are not of the wanted dtype and shape.
+        """
+        if operand.spec.shape != (self.count, *spec.shape) or operand.spec.dtype != spec.dtype:
+            raise Refused(f"a batched value would be {operand.spec}, not rows of {spec}")
+        return Lane(operand, spec, True)
+
+
+def constant_lane(operand: Operand, form: Affine | None = None) -> Lane:
+    """A lane that is the same in all trips."""
+    return Lane(operand, operand.spec, False, form if form is not None else form_of(operand, {}))
+
+
+WHOLE = Slice(None, None, None)

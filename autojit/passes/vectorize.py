@@ -1,0 +1,310 @@
+"""The vectorized rung: a loop whose iterations do not need each other becomes operations on all of them at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from autojit.errors import SourceLine
+from autojit.ir.graph import Const, Graph, Node, Operand
+from autojit.ir.spec import Spec
+from autojit.passes.access import Refused
+from autojit.passes.affine import Affine, Trips, affine_forms
+from autojit.passes.batch_index import write
+from autojit.passes.batch_rules import apply
+from autojit.passes.dependence import Dependence, Last, Reduction, Stores, Unchanged, dependence
+from autojit.passes.lanes import Batch, Emitter, Lane, constant_lane
+
+#: What one operation of a rolled loop costs a trip, and a trip itself, in seconds.
+_OPERATION, _TRIP = 0.15e-6, 0.6e-6
+#: Batched values that stay in the cache cost nothing more; others travel at so many bytes a second.
+_CACHED, _BANDWIDTH = 1 << 20, 8e9
+_INT64 = np.dtype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """What became of one loop.
+
+    Attributes:
+        taken: "vectorized" or "rolled".
+        reason: Why the loop was not vectorized; "" when it was.
+        source: The user's line.
+        depth: The number of loops around it.
+    """
+
+    taken: str
+    reason: str
+    source: SourceLine | None
+    depth: int
+
+    def __str__(self) -> str:
+        return f"{self.taken}: {self.reason}" if self.reason else self.taken
+
+
+def vectorize(graph: Graph, rungs: list[Rung] | None = None) -> Graph:
+    """Replace loops by batched operations where the iterations are independent or only accumulate.
+
+    Inner loops come first: a loop whose inner loops are gone may follow them.
+
+    Args:
+        graph: The graph.
+        rungs: Takes what became of each loop, outer ones before inner ones.
+    """
+    return _vectorize(graph, [] if rungs is None else rungs, 0)
+
+
+def _vectorize(graph: Graph, rungs: list[Rung], depth: int) -> Graph:
+    if not any(node.op.name == "loop" for node in graph.nodes):
+        return graph
+    taken = names_of(graph)
+    found: dict[str, Operand] = {}
+
+    def current(operand: Operand) -> Operand:
+        return operand if isinstance(operand, Const) else found.get(operand.name, operand)
+
+    nodes: list[Node] = []
+    changed = False
+    for old in graph.nodes:
+        node = replace(old, inputs=tuple(map(current, old.inputs))) if found else old
+        if node.op.name != "loop":
+            nodes.append(node)
+            continue
+        place = len(rungs)
+        body = _vectorize(node.keywords["body"], rungs, depth + 1)
+        if body is not node.keywords["body"]:
+            changed = True
+            node = replace(node, params=tuple((k, body if k == "body" else v) for k, v in node.params))
+        try:
+            emitter, results = vectorize_loop(node, taken)
+        except Refused as error:
+            rungs.insert(place, Rung("rolled", str(error), node.source, depth))
+            nodes.append(node)
+            continue
+        rungs.insert(place, Rung("vectorized", "", node.source, depth))
+        changed = True
+        nodes += emitter.nodes
+        taken.update(value.name for made in emitter.nodes for value in made.outputs)
+        found |= {value.name: result for value, result in zip(node.outputs, results, strict=True)}
+    if not changed:
+        return graph
+    outputs = tuple(map(current, graph.outputs))
+    writes = tuple(replace(one, value=current(one.value)) for one in graph.writes)
+    return replace(graph, nodes=tuple(nodes), outputs=outputs, writes=writes)
+
+
+def names_of(graph: Graph) -> set[str]:
+    """The names of all values of a graph."""
+    names = {value.name for value in graph.inputs}
+    for node in graph.nodes:
+        names.update(value.name for value in node.outputs)
+    return names
+
+
+def trips_of(node: Node) -> Trips:
+    """The trips of a loop.
+
+    Raises:
+        Refused: They are known only when the program runs, or the loop may be left early.
+    """
+    params = node.keywords
+    if params.pop("exits", False) or set(params) - {"body", "step", "carried"}:
+        raise Refused("the loop may be left early")
+    bounds = node.inputs[:2]
+    if not all(isinstance(bound, Const) for bound in bounds):
+        raise Refused("the number of iterations is not known before the run")
+    start, stop = (int(bound.value) for bound in bounds if isinstance(bound, Const))
+    return Trips(start, params["step"], len(range(start, stop, params["step"])))
+
+
+def vectorize_loop(node: Node, taken: set[str], exact: bool = False) -> tuple[Emitter, tuple[Operand, ...]]:
+    """The nodes that take the place of a loop, and the operands that take the place of its outputs.
+
+    Args:
+        node: The loop.
+        taken: Names that the new nodes must not use.
+        exact: Whether floating point sums keep their order.
+
+    Raises:
+        Refused: The loop stays; the text says why.
+    """
+    trips = trips_of(node)
+    carried = node.keywords["carried"]
+    emitter = Emitter(taken)
+    if trips.count == 0:
+        return emitter, node.inputs[2 : 2 + carried]
+    return emitter, _Loop(node, trips, emitter, exact).run()
+
+
+@dataclass(slots=True)
+class _State:
+    """The carried arrays while the writes are taken over."""
+
+    current: dict[int, Operand] = field(default_factory=dict)
+    stored: dict[tuple[int, int], Lane] = field(default_factory=dict)
+
+
+class _Loop:
+    """The rewriting of one loop."""
+
+    def __init__(self, node: Node, trips: Trips, emitter: Emitter, exact: bool) -> None:
+        params = node.keywords
+        self.node, self.trips = node, trips
+        self.body: Graph = params["body"]
+        self.carried: int = params["carried"]
+        self.heads = self.body.inputs[1 : 1 + self.carried]
+        self.inits = node.inputs[2 : 2 + self.carried]
+        captured = list(zip(self.body.inputs[1 + self.carried :], node.inputs[2 + self.carried :], strict=True))
+        known = {
+            value.name: int(operand.value)
+            for value, operand in captured
+            if isinstance(operand, Const) and operand.spec.kind == "python" and operand.spec.dtype == _INT64
+        }
+        self.forms = affine_forms(self.body, self.carried, known)
+        self.verdict: Dependence = dependence(self.body, self.carried, trips, self.forms, exact)
+        self.batch = Batch(emitter, trips, {value.name: operand for value, operand in captured})
+        self.lanes: dict[str, Lane] = {
+            value.name: Lane(operand, operand.spec, False, self.forms.get(value.name)) for value, operand in captured
+        }
+        self.lanes[self.body.inputs[0].name] = Lane(None, self.body.inputs[0].spec, True, Affine(1, 0))
+        self.state = _State()
+        #: Writes: the name of the new version -> number of the array, number of the write.
+        self.writes: dict[str, tuple[int, int]] = {}
+        self.links: set[str] = set()
+
+    def run(self) -> tuple[Operand, ...]:
+        for number, slot in enumerate(self.verdict.slots):
+            if isinstance(slot, Unchanged | Stores):
+                self.lanes[self.heads[number].name] = constant_lane(self.inits[number])
+            if isinstance(slot, Stores):
+                self.state.current[number] = self.inits[number]
+                for place, write_node in enumerate(slot.writes):
+                    self.writes[write_node.outputs[0].name] = number, place
+            chain = slot.element if isinstance(slot, Stores) else slot if isinstance(slot, Reduction) else None
+            if chain is not None:
+                self.links.update(link.outputs[0].name for link in chain.links)
+        for node in self.body.nodes:
+            self._node(node)
+        self._weigh()
+        self.batch.source = self.node.source
+        results = tuple(self._result(number) for number in range(self.carried))
+        for result, output in zip(results, self.node.outputs, strict=True):
+            if result.spec != output.spec:
+                raise Refused(f"a result would be {result.spec}, not {output.spec}")
+        return results
+
+    def _lane(self, operand: Operand) -> Lane:
+        if isinstance(operand, Const):
+            return constant_lane(operand)
+        lane = self.lanes.get(operand.name)
+        if lane is None:
+            raise Refused(f"`{operand.name}` depends on the iteration before")
+        return lane
+
+    def _node(self, node: Node) -> None:
+        """Compute the lanes of a node's outputs."""
+        batch = self.batch
+        batch.source = node.source
+        name = node.outputs[0].name if node.outputs else ""
+        if name in self.links:
+            return
+        if name in self.writes:
+            self._write(node, *self.writes[name])
+            return
+        if name in self.verdict.stored:
+            self.lanes[name] = self._forwarded(node, self.state.stored[self.verdict.stored[name]])
+            return
+        form = self.forms.get(name)
+        if form is not None and form.coefficient:
+            self.lanes[name] = Lane(None, node.outputs[0].spec, True, form)
+            return
+        lanes = [self._lane(operand) for operand in node.inputs]
+        if not any(lane.batched for lane in lanes):
+            operands = [lane.operand for lane in lanes if lane.operand is not None]
+            values = batch.calls(node.op, operands, node.keywords)
+            for value, out in zip(values, node.outputs, strict=True):
+                self.lanes[out.name] = Lane(value, out.spec, False, self.forms.get(out.name))
+            return
+        for lane, out in zip(apply(batch, node, lanes), node.outputs, strict=True):
+            self.lanes[out.name] = lane
+
+    def _write(self, node: Node, number: int, place: int) -> None:
+        slot = self.verdict.slots[number]
+        assert isinstance(slot, Stores)
+        batch, index = self.batch, node.keywords["index"]
+        operands = [self._lane(operand) for operand in node.inputs[2:]]
+        base = self.state.current[number]
+        if slot.element is not None:
+            fixed = [lane.operand for lane in operands if lane.operand is not None]
+            before = batch.call("getitem", [base, *fixed], index=index)
+            after = self._reduce(slot.element, before)
+            self.state.current[number] = batch.call("setitem", [base, after, *fixed], index=index)
+            return
+        stored = self._lane(node.inputs[1])
+        self.state.stored[number, place] = stored
+        self.state.current[number] = write(batch, base, stored, index, operands, slot.last[place])
+
+    def _forwarded(self, node: Node, stored: Lane) -> Lane:
+        """What a read sees of a value that its own trip has stored."""
+        batch, spec = self.batch, node.outputs[0].spec
+        size = 1
+        for length in stored.spec.shape:
+            size *= length
+        if not stored.batched:
+            raise Refused("a constant is stored and read again")
+        value = batch.cast(batch.rows(stored), spec.dtype)
+        if size == spec.size:
+            return batch.lane(batch.reshape(value, (batch.count, *spec.shape)), spec)
+        if stored.spec.ndim > spec.ndim:
+            raise Refused("a value with more axes than its target is stored and read again")
+        value = batch.aligned(Lane(value, Spec(stored.spec.shape, spec.dtype), True), spec.ndim)
+        return batch.lane(batch.call("np.broadcast_to", [value], shape=(batch.count, *spec.shape)), spec)
+
+    def _result(self, number: int) -> Operand:
+        slot = self.verdict.slots[number]
+        if isinstance(slot, Unchanged):
+            return self.inits[number]
+        if isinstance(slot, Stores):
+            return self.state.current[number]
+        if isinstance(slot, Reduction):
+            return self._reduce(slot, self.inits[number])
+        assert isinstance(slot, Last)
+        return self.batch.last(self._lane(self.body.outputs[number]))
+
+    def _reduce(self, reduction: Reduction, before: Operand) -> Operand:
+        """The value before the loop combined with the terms of all trips."""
+        batch, total = self.batch, before
+        for link, term in zip(reduction.links, reduction.terms, strict=True):
+            part = self._reduced(reduction.reduce, self._lane(term), before.spec)
+            if before.spec.kind == "python" and part.spec.kind != "python":
+                part = batch.call("item", [part])
+            total = batch.call(link.op.name, [total, part])
+        return total
+
+    def _reduced(self, name: str, lane: Lane, spec: Spec) -> Operand:
+        """The terms of all trips combined with each other."""
+        batch = self.batch
+        if spec.dtype == np.float16:
+            raise Refused("float16 sums round after every step")
+        if not lane.batched and name in ("np.sum", "np.prod"):
+            if name == "np.prod":
+                raise Refused("a power of a constant")
+            lane = Lane(batch.rows(lane), lane.spec, True)
+        if not lane.batched:
+            assert lane.operand is not None
+            return lane.operand
+        if lane.spec.ndim > spec.ndim:
+            raise Refused("a term has more axes than what it is added to")
+        rows = batch.cast(batch.strong(lane, spec.dtype, lane.spec.ndim), spec.dtype)
+        typed = {"dtype": spec.dtype} if name in ("np.sum", "np.prod") else {}
+        return batch.call(name, [rows], axis=0 if name.endswith(".reduce") else (0,), **typed)
+
+    def _weigh(self) -> None:
+        """Refuse where the batched values would cost more than the trips do."""
+        nodes = self.batch.emitter.nodes
+        saved = self.trips.count * (_TRIP + _OPERATION * len(self.body.nodes))
+        batched = [value.spec.nbytes for node in nodes for value in node.outputs]
+        large = sum(size for size in batched if size > _CACHED)
+        if large / _BANDWIDTH > saved:
+            raise Refused(f"its iterations are long: all of them at once move {large >> 20} MiB")
