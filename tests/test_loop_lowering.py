@@ -150,3 +150,30 @@ def test_a_loop_over_elements_is_one_machine_function() -> None:
     text = fast.get_compiler_ir(b)(stage="optimized_hlo")
     assert "xla_cpu_small_call" in text
     assert not re.search(r"f64\[50,50\]\S* copy\(%get-tuple-element", text)
+
+
+# ---- expensive values that end up in larger arrays
+
+
+def test_expensive_values_are_not_computed_per_element_of_a_larger_array() -> None:
+    def spread(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.repeat(np.exp(1j * x), 100) * y
+
+    rng = np.random.default_rng(1)
+    x, y = rng.standard_normal(40), rng.standard_normal(4000)
+    fast = autojit.autocluster(policy="eager")(spread)
+    np.testing.assert_allclose(fast(x, y), spread(x, y), rtol=1e-14)
+    assert re.search(r" call\(.*inlineable=\"false\"", fast.get_compiler_ir(x, y)(stage="optimized_hlo"))
+    x[3] = np.inf
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(fast(x, y), spread(x, y))
+
+
+def test_values_of_one_size_stay_fused() -> None:
+    def same(x: np.ndarray) -> np.ndarray:
+        return np.sin(x) * 2.0 + np.cos(x)
+
+    x = np.random.default_rng(1).standard_normal(400)
+    fast = autojit.autocluster(policy="eager")(same)
+    np.testing.assert_allclose(fast(x), same(x), rtol=1e-14)
+    assert "inlineable" not in fast.get_compiler_ir(x)(stage="optimized_hlo")

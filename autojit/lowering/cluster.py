@@ -16,6 +16,7 @@ from autojit.ir.spec import Spec
 from autojit.lowering.parameters import Parameter, parameters_of, unpack
 from autojit.lowering.source import call_from
 from autojit.lowering.split import split
+from autojit.ops.separate import expanding, lower_apart
 
 
 class LoweringError(AutojitError):
@@ -79,7 +80,8 @@ def lower(graph: Graph) -> Lowered:
             raise LoweringError(f"`{node.op.name}` has no lowering and cannot stand in cluster `{graph.name}`")
     parts = split(graph)
     parameters = parameters_of(graph, parts)
-    nodes = (graph if parts is None else parts.graph).nodes
+    whole = graph if parts is None else parts.graph
+    nodes, apart = whole.nodes, expanding(whole)
     results, wanted = _results(graph)
     source = next((node.source for node in graph.nodes if node.source), None)
 
@@ -87,7 +89,7 @@ def lower(graph: Graph) -> Lowered:
         values = call_from(source, unpack, graph, parts, parameters, arguments)
         flags: list[Any] = []
         for node in nodes:
-            _run(node, values, flags.append)
+            _run(node, values, flags.append, apart)
         outputs = [values[value.name] for value in wanted]
         # A program without outputs would be none: XLA may crash on what is left of it.
         return outputs + ([call_from(source, _any, flags)] if flags or not outputs else [])
@@ -118,10 +120,11 @@ def _results(graph: Graph) -> tuple[tuple[Result, ...], list[Value]]:
     return tuple(results), wanted
 
 
-def _run(node: Node, values: dict[str, Any], trap: Callable[[Any], None]) -> None:
+def _run(node: Node, values: dict[str, Any], trap: Callable[[Any], None], apart: frozenset[str]) -> None:
     """Build a node's jax values, from the user's line, and bind them."""
     xs = [_read(operand, values) for operand in node.inputs]
-    outputs = call_from(node.source, node.op.lower, node, xs, trap)  # type: ignore[arg-type]
+    lower = lower_apart if node.outputs and node.outputs[0].name in apart else node.op.lower
+    outputs = call_from(node.source, lower, node, xs, trap)  # type: ignore[arg-type]
     if not isinstance(outputs, tuple | list):
         outputs = (outputs,)
     if len(outputs) != len(node.outputs):

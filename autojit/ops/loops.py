@@ -21,6 +21,7 @@ from autojit.ir.graph import Const, Graph, Operand
 from autojit.ir.spec import Spec
 from autojit.ops.families import row
 from autojit.ops.loop_bodies import tidy
+from autojit.ops.separate import expanding, lower_apart
 
 
 def _call(start: Any, stop: Any, *values: Any, body: Graph, step: int, carried: int, exits: bool = False) -> Any:
@@ -97,9 +98,11 @@ def _run(body: Graph, values: Sequence[Any], trap: Callable[[Any], None]) -> lis
             return jnp.asarray(np.asarray(operand.value, operand.spec.dtype))
         return known[operand.name]
 
+    apart = expanding(body)
     for node in body.nodes:
         assert node.op.lower is not None
-        results = node.op.lower(node, [read(operand) for operand in node.inputs], trap)
+        lower = lower_apart if node.outputs[0].name in apart else node.op.lower
+        results = lower(node, [read(operand) for operand in node.inputs], trap)
         results = results if isinstance(results, tuple | list) else (results,)
         for value, result in zip(node.outputs, results, strict=True):
             known[value.name] = result
