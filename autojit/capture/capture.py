@@ -95,6 +95,7 @@ class _Survey(Loops):
         self.region = region
         # A loop body is entered often and is small work: unrolling inside it pays less.
         self.unroll_budget = options.unroll_budget if not region.depth else options.unroll_budget // 8
+        self.exits = []
         self.cuts: list[Cut] = []
         self.snapshots: dict[int, dict[str, Any]] = {}
         self.guard: Prologue | None = None

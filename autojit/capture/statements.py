@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from autojit.capture.calls import source_of
@@ -79,34 +80,35 @@ class Statements(Expressions):
         count = self.count(iterable) or 0
         if count > _SHORT_LOOP:
             raise CannotCapture("long-loop", f"a loop of {count} iterations")
-        before = self.work
-        for trips, item in enumerate(self.each(iterable), 1):
-            if trips > max(count, _SHORT_LOOP):
-                raise CannotCapture("long-loop", f"a loop of more than {_SHORT_LOOP} iterations")
-            self.here(node)
-            self.bind(node.target, item)
-            signal = self.block(node.body)
-            if signal is not None and signal[0] == BREAK:
-                return None
-            if signal is not None and signal[0] == RETURN:
-                return signal
-            self._check_unrolled(before, trips, max(count, trips))
-        return self.block(node.orelse)
+
+        def turns() -> Iterator[Signal]:
+            before = self.work
+            for trips, item in enumerate(self.each(iterable), 1):
+                if trips > max(count, _SHORT_LOOP):
+                    raise CannotCapture("long-loop", f"a loop of more than {_SHORT_LOOP} iterations")
+                self.here(node)
+                self.bind(node.target, item)
+                yield self.block(node.body)
+                self._check_unrolled(before, trips, max(count, trips))
+
+        return self.unroll(turns(), lambda: self.block(node.orelse))
 
     def _run_While(self, node: ast.While) -> Signal:
-        trips, before = 0, self.work
-        while self.truth(self.evaluate(node.test)):
-            trips += 1
-            if trips > _SHORT_LOOP:
-                raise CannotCapture("long-loop", f"a loop of more than {_SHORT_LOOP} iterations")
-            signal = self.block(node.body)
-            if signal is not None and signal[0] == BREAK:
-                return None
-            if signal is not None and signal[0] == RETURN:
-                return signal
-            self._check_unrolled(before, trips, trips)
-            self.here(node)
-        return self.block(node.orelse)
+        def turns() -> Iterator[Signal]:
+            trips, before = 0, self.work
+            while self.truth(self.evaluate(node.test)):
+                trips += 1
+                if trips > _SHORT_LOOP:
+                    raise CannotCapture("long-loop", f"a loop of more than {_SHORT_LOOP} iterations")
+                yield self.block(node.body)
+                self._check_unrolled(before, trips, trips)
+                self.here(node)
+
+        return self.unroll(turns(), lambda: self.block(node.orelse))
+
+    def unroll(self, turns: Iterator[Signal], orelse: Callable[[], Signal]) -> Signal:
+        """Run the turns of a loop one after the other; each is the signal of its body."""
+        raise NotImplementedError
 
     def _check_unrolled(self, before: int, done: int, trips: int) -> None:
         """Stop early: after two iterations it is clear how many operations all of them take."""

@@ -118,6 +118,7 @@ class Storage:
         path: The prologue's name of that array.
         written: Whether a statement has written it.
         strides: Those of a new array that is not in C order.
+        shared: Whether somebody else may see the array too: contents must not stand for the object.
     """
 
     value: Operand
@@ -126,6 +127,7 @@ class Storage:
     path: str | None = None
     written: bool = False
     strides: tuple[int, ...] | None = None
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,17 +203,19 @@ class Ragged(Selected):
 
 @dataclass(eq=False, slots=True)
 class Masked(Selected):
-    """`x[mask]` for a boolean mask of the shape of `x`: how many elements it has, the data decides.
+    """`x[mask]` for a boolean mask of the first axes of `x`: how many elements it has, the data decides.
 
     Elementwise operations are applied to all of `full`; a masked assignment with the same mask selects.
 
     Attributes:
-        full: An array of the shape of the mask.
+        full: An array whose first axes are those of the mask; the mask makes one axis of them.
         mask: The mask's value; equal masks are one value.
+        places: For a result of `np.nonzero`, of which axis of the mask it has the numbers.
     """
 
     full: Arr
     mask: Operand
+    places: int | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -298,6 +302,7 @@ class Frame:
     local_names: frozenset[str] = frozenset()
     parent: Frame | None = None
     trusted: bool = False
+    caller: Frame | None = None
 
 
 def describe(value: Any) -> str:

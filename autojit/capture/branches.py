@@ -1,0 +1,424 @@
+"""Branches on array data: both ways are recorded, each under its condition, and what they leave behind is chosen.
+
+Writes and operations that could raise know the condition themselves (`capture.build`). A way that leaves its block
+(`break`, `continue`, `return`) is remembered as an `Exit`; what follows runs under the condition that it was not taken.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.regions import BREAK, CONTINUE, RETURN
+from autojit.capture.statements import Signal
+from autojit.capture.undo import Undo, containers_of, is_changed
+from autojit.capture.values import Arr, Frame, Items, Known, LoopInt, Opaque, Storage, Stream, Sym
+from autojit.errors import CannotCapture
+from autojit.ir.graph import Operand
+from autojit.ops.chapters import TABLE
+
+#: How a way ended that Python leaves by an exception: the call is left to NumPy.
+RAISED = -1
+#: Outside loops, Python takes a branch itself when the statements under it are more work than this.
+_SMALL_BRANCH = 40
+_MISSING = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """A way through a block that left it early.
+
+    Attributes:
+        kind: BREAK, CONTINUE or RETURN.
+        when: The condition under which it is taken; `None`: always.
+        env: What the names meant.
+        value: What is returned.
+    """
+
+    kind: int
+    when: Operand | None
+    env: dict[str, Any]
+    value: Any = None
+
+
+Condition = bool | Operand
+
+
+class Branches(Undo):
+    """The rules for `if`, conditional expressions, `and`, `or`, `assert`, and for ways that leave a block."""
+
+    # ---- conditions
+
+    def condition(self, value: Any) -> Condition:
+        """`bool(value)`: known, or a bool of the graph."""
+        if isinstance(value, LoopInt):
+            if value.low is not None and value.high is not None:
+                if value.low > 0 or value.high < 0:
+                    return True
+                if value.low == value.high == 0:
+                    return False
+            return self._add("py_not_equal", value.value, self.builder.const(0))
+        if isinstance(value, Arr) and value.spec.size == 1:
+            operand = self.operand(value)
+            if operand.spec.kind == "python" and operand.spec.dtype == np.bool_:
+                return operand
+            return self._add("item_bool", operand)
+        return self.truth(value)
+
+    def test(self, node: ast.expr) -> Condition:
+        """The truth of an expression; only truth is asked for, so that `and` and `or` need no common type."""
+        if isinstance(node, ast.BoolOp):
+            return self._test_all(node.values, isinstance(node.op, ast.And))
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return self._not(self.test(node.operand))
+        return self.condition(self.evaluate(node))
+
+    def _test_all(self, parts: list[ast.expr], is_and: bool) -> Condition:
+        first = self.test(parts[0])
+        if len(parts) == 1 or (isinstance(first, bool) and first is not is_and):
+            return first
+        if isinstance(first, bool):
+            return self._test_all(parts[1:], is_and)
+        with self.under(first, negated=not is_and):
+            rest = self._test_all(parts[1:], is_and)
+        if isinstance(rest, bool):
+            return first if rest is is_and else rest
+        return self._add("py_and" if is_and else "py_or", first, rest)
+
+    def _not(self, condition: Condition) -> Condition:
+        return (not condition) if isinstance(condition, bool) else self._add("py_not", condition)
+
+    def _add(self, name: str, *operands: Operand) -> Operand:
+        return self.builder.add(TABLE[name], operands, {}, self.line)[0]
+
+    @contextmanager
+    def under(self, condition: Operand, negated: bool = False) -> Iterator[None]:
+        """What is evaluated inside is evaluated only if the condition holds (or not)."""
+        outer = self.builder.predicate
+        self.builder.predicate = self.builder.under(condition, negated)
+        self.hidden += 1
+        try:
+            yield
+        finally:
+            self.builder.predicate = outer
+            self.hidden -= 1
+
+    # ---- expressions
+
+    def _eval_IfExp(self, node: ast.IfExp) -> Any:
+        test = self.test(node.test)
+        if isinstance(test, bool):
+            return self.evaluate(node.body if test else node.orelse)
+        with self.under(test):
+            one = self.evaluate(node.body)
+        with self.under(test, negated=True):
+            other = self.evaluate(node.orelse)
+        return self.demand_choice(test, one, other)
+
+    def _eval_BoolOp(self, node: ast.BoolOp) -> Any:
+        return self._first_of(node.values, isinstance(node.op, ast.And))
+
+    def _first_of(self, parts: list[ast.expr], is_and: bool) -> Any:
+        value = self.evaluate(parts[0])
+        if len(parts) == 1:
+            return value
+        truth = self.condition(value)
+        if isinstance(truth, bool):
+            return self._first_of(parts[1:], is_and) if truth is is_and else value
+        with self.under(truth, negated=not is_and):
+            rest = self._first_of(parts[1:], is_and)
+        return self.demand_choice(truth, *((rest, value) if is_and else (value, rest)))
+
+    def _eval_Compare(self, node: ast.Compare) -> Any:
+        return self._compare_chain(self.evaluate(node.left), list(zip(node.ops, node.comparators, strict=True)))
+
+    def _compare_chain(self, left: Any, rest: list[tuple[ast.cmpop, ast.expr]]) -> Any:
+        op, node = rest[0]
+        right = self.evaluate(node)
+        result = self._compare(type(op), left, right)
+        if len(rest) == 1:
+            return result
+        truth = self.condition(result)
+        if isinstance(truth, bool):
+            return self._compare_chain(right, rest[1:]) if truth else result
+        with self.under(truth):
+            more = self._compare_chain(right, rest[1:])
+        return self.demand_choice(truth, more, result)
+
+    def _eval_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        if isinstance(node.op, ast.Not):
+            value = self.evaluate(node.operand)
+            if isinstance(value, Arr | LoopInt):
+                truth = self.condition(value)
+                return Known(not truth) if isinstance(truth, bool) else self.fresh(self._add("py_not", truth))
+        return super()._eval_UnaryOp(node)
+
+    # ---- a choice between two values
+
+    def demand_choice(self, test: Operand, one: Any, other: Any) -> Any:
+        """`one if test else other`.
+
+        Raises:
+            CannotCapture: No one value can stand for both.
+        """
+        chosen = self.choice(test, one, other)
+        if isinstance(chosen, Opaque):
+            raise CannotCapture(chosen.id, chosen.detail)
+        return chosen
+
+    def choice(self, test: Operand, one: Any, other: Any, what: str = "a value") -> Any:
+        """`one if test else other`, or an `Opaque` where no one value can stand for both."""
+        if one is other:
+            return one
+        if isinstance(one, Known) and isinstance(other, Known) and _is_same_constant(one, other):
+            return one
+        if isinstance(one, Items) and isinstance(other, Items) and one.kind is other.kind is tuple:
+            if len(one.items) == len(other.items):
+                parts = zip(one.values, other.values, strict=True)
+                return Items(tuple, [self.choice(test, a, b, what) for a, b in parts])
+        if isinstance(one, Arr) and isinstance(other, Arr) and one.kind == other.kind == "array":
+            if one.storage is other.storage and one.steps == other.steps and not one.readonly:
+                return one
+            if self._is_private(one) and self._is_private(other) and one.spec == other.spec and one.shape:
+                value = self.builder.add(TABLE["np.where"], [test, self.read(one), self.read(other)], {}, self.line)
+                return self.fresh(value[0])
+        elif _is_number(one) and _is_number(other):
+            a, b = self.operand(one), self.operand(other)
+            if a.spec == b.spec:
+                return self._chosen_number(test, one, other, a, b)
+        return Opaque("data-branch", f"{what} is one object or another, as the data decides")
+
+    def _chosen_number(self, test: Operand, one: Any, other: Any, a: Operand, b: Operand) -> Any:
+        value = self.builder.choose(test, a, b, self.line)
+        bounds = [_bounds_of(number) for number in (one, other)]
+        if None not in bounds:
+            (low, high), (less, more) = bounds  # type: ignore[misc]
+            return LoopInt(value, min(low, less), max(high, more))
+        return self.fresh(value)
+
+    def _is_private(self, array: Arr) -> bool:
+        """Whether a choice of contents can stand for the object: nobody else can see it."""
+        storage = array.storage
+        return not (storage.path or storage.shared or array.steps or array.readonly) and self._references(storage) <= 1
+
+    def _references(self, storage: Storage) -> int:
+        """How many names and items mean a storage."""
+        count, frame = 0, self.frame
+        seen: set[int] = set()
+        while frame is not None:
+            waiting = list(frame.env.values())
+            while waiting:
+                value = waiting.pop()
+                if isinstance(value, Arr) and value.storage is storage:
+                    count += 1
+                elif isinstance(value, Items) and id(value) not in seen:
+                    seen.add(id(value))
+                    waiting += value.values
+            frame = frame.caller or frame.parent
+        return count
+
+    # ---- statements
+
+    def _run_If(self, node: ast.If) -> Signal:
+        test = self.test(node.test)
+        if isinstance(test, bool):
+            return self.block(node.body if test else node.orelse)
+        state, before = self.save(), self.work
+        signal = self.branch(test, lambda: self.block(node.body), lambda: self.block(node.orelse))
+        if not self.in_loop and self.work - before > _SMALL_BRANCH:
+            self.restore(state)
+            raise CannotCapture("data-branch", "Python branches on the contents of an array")
+        return signal
+
+    @property
+    def in_loop(self) -> bool:
+        """Whether the statements are those of a loop that is compiled."""
+        return self.builder is not self.root
+
+    def _run_Assert(self, node: ast.Assert) -> Signal:
+        test = self.test(node.test)
+        if test is False:
+            raise CannotCapture("raises", "AssertionError")
+        if not isinstance(test, bool):
+            self.trap_if(self._add("py_not", test))
+        return None
+
+    def branch(self, test: Operand, body: Callable[[], Signal], orelse: Callable[[], Signal]) -> Signal:
+        """Both ways of an `if`, each under its condition; then the names mean what the way taken left them."""
+        env, builder = self.frame.env, self.builder
+        if any(isinstance(value, Stream) for value in env.values()):
+            raise CannotCapture("data-branch", "an iterator may be used up in a branch that data decides")
+        outer, start, exits = builder.predicate, dict(env), len(self.exits)
+        containers = containers_of(env)
+        ends: list[tuple[Signal, Operand | None, dict[str, Any]]] = []
+        for way, negated in ((body, False), (orelse, True)):
+            env.clear()
+            env.update(start)
+            builder.predicate = builder.under(test, negated)
+            signal = self._way(way)
+            ends.append((signal, builder.predicate, dict(env)))
+        builder.predicate = outer
+        if is_changed(containers):
+            raise CannotCapture("data-branch", "a list or dict is changed in a branch that data decides")
+        (one, when, env_one), (other, when_not, env_other) = ends
+        if one is not None and other is not None:
+            if one[0] == RAISED:
+                builder.predicate = when_not
+                return other
+            if other[0] != RAISED:
+                self.exits.append(Exit(other[0], when_not, env_other, other[1]))
+            self._continue_with(env_one)
+            builder.predicate = when
+            return one
+        if one is None and other is None:
+            self._continue_with(self.merge(test, env_one, env_other))
+            if len(self.exits) > exits:
+                assert when is not None and when_not is not None
+                builder.predicate = builder.either(when, when_not)
+            return None
+        left, taken = (ends[0], ends[1]) if one is not None else (ends[1], ends[0])
+        assert left[0] is not None
+        if left[0][0] != RAISED:
+            self.exits.append(Exit(left[0][0], left[1], left[2], left[0][1]))
+        self._continue_with(taken[2])
+        builder.predicate = taken[1] if left[0][0] != RAISED or len(self.exits) > exits else outer
+        return None
+
+    def _way(self, way: Callable[[], Signal]) -> Signal:
+        """One way of a branch. Where Python would raise, the call is left to NumPy."""
+        state = self.save()
+        self.hidden += 1
+        try:
+            return way()
+        except CannotCapture as error:
+            if error.id != "raises":
+                raise
+            self.restore(state)
+            self.trap_if(self.builder.const(True))
+            return RAISED, None
+        finally:
+            self.hidden -= 1
+
+    def _continue_with(self, env: dict[str, Any]) -> None:
+        self.frame.env.clear()
+        self.frame.env.update(env)
+
+    def merge(self, test: Operand, one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+        """What the names mean after two ways, the first of which was taken if `test` holds."""
+        merged: dict[str, Any] = {}
+        for name in {**one, **other}:
+            a, b = one.get(name, _MISSING), other.get(name, _MISSING)
+            if a is _MISSING or b is _MISSING:
+                merged[name] = Opaque("data-branch", f"`{name}` may have no value here, as the data decides")
+            else:
+                merged[name] = self.choice(test, a, b, f"`{name}`")
+        return merged
+
+    def join(self, ways: list[Exit]) -> None:
+        """Go on where several ways meet."""
+        env, when = ways[-1].env, ways[-1].when
+        for way in reversed(ways[:-1]):
+            assert way.when is not None and when is not None
+            env = self.merge(way.when, way.env, env)
+            when = self.builder.either(way.when, when)
+        self._continue_with(env)
+        self.builder.predicate = when
+
+    # ---- functions and unrolled loops
+
+    def run_body(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Any:
+        if isinstance(node.body, ast.expr):
+            return self.evaluate(node.body)
+        outer, self.exits = self.exits, []
+        predicate = self.builder.predicate
+        try:
+            signal = self.block(node.body)
+            if signal is not None and signal[0] == RAISED:
+                raise CannotCapture("raises", f"`{frame.name}` raises")
+            return self.returned(signal)
+        finally:
+            self.exits = outer
+            self.builder.predicate = predicate
+
+    def returned(self, signal: Signal) -> Any:
+        """The value of a function whose body ended with `signal`, and whose other ways are in `exits`."""
+        value = Known(None) if signal is None else signal[1]
+        for way in self.exits:
+            assert way.when is not None
+            value = self.choice(way.when, way.value, value, "the returned value")
+        if isinstance(value, Opaque):
+            raise CannotCapture(value.id, value.detail)
+        return value
+
+    def unroll(self, turns: Iterator[Signal], orelse: Callable[[], Signal]) -> Signal:
+        """Run the turns of a loop one after the other; each is the signal of its body."""
+        outer, self.exits = self.exits, []
+        predicate = self.builder.predicate
+        left: list[Exit] = []
+        signal: Signal = None
+        try:
+            for signal in turns:
+                ways = [way for way in self.exits if way.kind == CONTINUE]
+                left += [way for way in self.exits if way.kind != CONTINUE]
+                self.exits = []
+                if signal is None or signal[0] == CONTINUE:
+                    ways.append(Exit(CONTINUE, self.builder.predicate, dict(self.frame.env)))
+                elif signal[0] != RAISED and (ways or left):
+                    left.append(Exit(signal[0], self.builder.predicate, dict(self.frame.env), signal[1]))
+                if not ways:
+                    break
+                signal = None
+                if len(ways) > 1:
+                    self.join(ways)
+        finally:
+            self.exits = outer
+        if not left:
+            if signal is None:
+                return orelse()
+            return None if signal[0] == BREAK else signal
+        return self._after_loop(left, signal, predicate, orelse)
+
+    def _after_loop(
+        self, left: list[Exit], signal: Signal, predicate: Operand | None, orelse: Callable[[], Signal]
+    ) -> Signal:
+        """Where the ways out of a loop meet: those by `break`, and the one by its end."""
+        self.exits += [way for way in left if way.kind == RETURN]
+        ways = [way for way in left if way.kind == BREAK]
+        if signal is None:
+            signal = orelse()
+            if signal is None:
+                ways.append(Exit(BREAK, self.builder.predicate, dict(self.frame.env)))
+            elif signal[0] != RAISED:
+                self.exits.append(Exit(signal[0], self.builder.predicate, dict(self.frame.env), signal[1]))
+        if not ways:
+            return RAISED, None
+        self.join(ways)
+        if len(ways) == len(left) + 1:
+            self.builder.predicate = predicate  # all ways lead here
+        return None
+
+
+def _is_same_constant(one: Known, other: Known) -> bool:
+    if one.value is other.value:
+        return one.path == other.path
+    kind = type(one.value)
+    return kind is type(other.value) and kind in (int, str, bool, type(None)) and one.value == other.value
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, Known):
+        return isinstance(value.value, bool | int | float | complex | np.generic)
+    return isinstance(value, Sym | LoopInt) or (isinstance(value, Arr) and value.kind != "array")
+
+
+def _bounds_of(value: Any) -> tuple[int, int] | None:
+    if isinstance(value, Known) and type(value.value) is int:
+        return value.value, value.value
+    if isinstance(value, LoopInt) and value.low is not None and value.high is not None:
+        return value.low, value.high
+    return None

@@ -1,0 +1,452 @@
+"""What a loop hands from one iteration to the next, found by dry runs of its body.
+
+The body is interpreted until the set of written storages and rebound names is the same before and after, and their
+specs are too. A name that is bound anew is carried by its contents; which object it means is decided by rules below.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.branches import RAISED, Branches, Condition, Exit
+from autojit.capture.build import BodyBuilder
+from autojit.capture.regions import BREAK, CONTINUE, RETURN
+from autojit.capture.statements import Signal
+from autojit.capture.undo import containers_of, is_changed
+from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Storage, Sym, make_dummy
+from autojit.errors import CannotCapture
+from autojit.ir.graph import Graph, Operand, Value
+from autojit.ir.spec import Spec
+
+_MAX_DRY_RUNS = 6
+_INT64 = np.dtype(np.int64)
+
+
+@dataclass(slots=True)
+class Course:
+    """What a loop runs over.
+
+    Attributes:
+        start: The first index, an abstract int.
+        stop: Where the indices end.
+        step: From one index to the next.
+        bind: Binds the targets to what an index stands for.
+        test: The condition of a `while`.
+        is_last: Whether `bind` with the last index tells what the targets mean after the loop.
+    """
+
+    start: Any
+    stop: Any
+    step: int
+    bind: Callable[[Any], None] | None = None
+    test: ast.expr | None = None
+    is_last: bool = False
+
+    @property
+    def static(self) -> range | None:
+        if self.test is None and isinstance(self.start, Known) and isinstance(self.stop, Known):
+            return range(self.start.value, self.stop.value, self.step)
+        return None
+
+
+@dataclass(slots=True)
+class Names:
+    """The names of a loop's body by what becomes of them.
+
+    Attributes:
+        bound: Those that an iteration may bind.
+        exposed: Those that an iteration reads before it binds them.
+        carried: Those that are handed from one iteration to the next.
+        dropped: Those that have no known value after the loop.
+    """
+
+    bound: list[str]
+    exposed: frozenset[str]
+    carried: list[str] = field(default_factory=list)
+    dropped: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Leaving:
+    """How an iteration may leave the loop: conditions as bools of the body, `None` for never."""
+
+    stop: Operand | None = None
+    broke: Operand | None = None
+    returned: Operand | None = None
+    value: Any = None
+
+
+@dataclass(slots=True)
+class Body:
+    """The result of a dry run: the body's graph and what it leaves behind.
+
+    Attributes:
+        graph: Inputs: the index, the carried values, the captured ones. Outputs: the carried values.
+        captured: The values of the graph around it that the body reads.
+        names: The carried names.
+        storages: The written storages.
+        last: Names that are bound in each iteration before they are read.
+        ends: What the carried and last names mean at the end of an iteration.
+        after: What other names mean after the loop.
+        leaving: How it may be left.
+        leaves: The parts of a returned value that the loop computes.
+        moved: For names that trade their arrays: each name to the name whose array it gets.
+        kept: Names that mean an array of the program's that must not be mistaken for a copy.
+    """
+
+    graph: Graph
+    captured: list[Operand]
+    names: list[str]
+    storages: list[Storage]
+    last: list[str]
+    ends: dict[str, Any]
+    after: dict[str, Any]
+    leaving: Leaving
+    leaves: list[Arr]
+    moved: dict[str, str]
+    kept: list[str]
+
+
+class Carry(Branches):
+    """Dry runs of a loop's body."""
+
+    loop_number = 0
+
+    def find_body(self, course: Course, body: list[ast.stmt], names: Names, entered: bool, orelse: bool) -> Body | None:
+        """Interpret the body until what it carries is stable; `None` when a spec is not."""
+        storages: list[Storage] = []
+        for _ in range(_MAX_DRY_RUNS):
+            state = self.save()
+            try:
+                found, more_storages, stable = self._dry_run(course, body, names, storages, entered, orelse)
+            except CannotCapture:
+                self.restore(state)
+                raise
+            # What was learned about outside objects stays, or a storage would be another one in the next run.
+            self.restore_values(state)
+            if found is not None and stable:
+                return found
+            if found is not None:
+                return None
+            storages += more_storages
+        raise CannotCapture("long-loop", "what it carries does not settle")
+
+    def _dry_run(
+        self,
+        course: Course,
+        body: list[ast.stmt],
+        names: Names,
+        storages: list[Storage],
+        entered: bool,
+        orelse: bool,
+    ) -> tuple[Body | None, list[Storage], bool]:
+        env = self.frame.env
+        containers = containers_of(env)
+        self.loop_number += 1
+        outer, self.builder = self.builder, BodyBuilder(self.loop_number)
+        outer_exits, self.exits = self.exits, []
+        inner = self.builder
+        self.hidden += 1  # no value inside has an example
+        try:
+            initial = dict(env)
+            index = self._index(course, inner)
+            heads = {name: self._head(initial.get(name), inner) for name in names.carried}
+            slots = [head.storage.value for head in heads.values()]
+            for name in names.bound:
+                if name not in names.exposed and name not in heads:
+                    env[name] = Opaque("long-loop", f"`{name}` may have its value of an earlier iteration")
+            env.update(heads)
+            for storage in storages:
+                slot = inner.input(storage.spec)
+                slots.append(slot)
+                self.journal.append((storage, storage.value))
+                storage.value = slot
+            mark = len(self.journal)
+            if course.bind is not None:
+                course.bind(index)
+            at_head = {name: env.get(name) for name in names.bound}
+            kept = [name for name, head in heads.items() if head.storage.shared]
+            leaving = self._meet(self.block(body), course, index, [heads[name] for name in kept], orelse)
+            if is_changed(containers):
+                raise CannotCapture("long-loop", "a list or dict is changed in it")
+            written = {id(s): (s, old) for s, old in reversed(self.journal[mark:])}
+            fresh = [s for s, old in written.values() if not inner.owns(old) and s not in storages]
+            more = [n for n in names.bound if n not in heads and self._must_carry(n, names, initial, at_head, entered)]
+            if fresh or more:
+                names.carried += more
+                return None, fresh, False
+            seen = (leaving, written, kept)
+            return self._finish_body(inner, index, slots, names, storages, heads, initial, entered, *seen)
+        finally:
+            self.builder, self.exits = outer, outer_exits
+            self.hidden -= 1
+
+    def _must_carry(
+        self, name: str, names: Names, initial: dict[str, Any], at_head: dict[str, Any], entered: bool
+    ) -> bool:
+        """Whether a name's value at the head of an iteration matters in it or after the loop."""
+        value = self.frame.env.get(name)
+        if name in names.exposed:
+            return value is not at_head[name]
+        if name in names.dropped or initial.get(name) is None:
+            return False
+        keeps = isinstance(value, Opaque) or not entered
+        if keeps and not _can_be_head(initial[name], value):
+            names.dropped.add(name)
+            return False
+        return keeps
+
+    # ---- how an iteration ends
+
+    def _meet(self, signal: Signal, course: Course, index: LoopInt, kept: list[Arr], orelse: bool) -> Leaving:
+        """Bring the ways through the body together; afterwards the names mean what they mean at its end."""
+        builder = self.builder
+        on = [way for way in self.exits if way.kind == CONTINUE]
+        out = [way for way in self.exits if way.kind != CONTINUE]
+        if signal is None or signal[0] == CONTINUE:
+            on.append(Exit(CONTINUE, builder.predicate, dict(self.frame.env)))
+        elif signal[0] != RAISED:
+            out.append(Exit(signal[0], builder.predicate, dict(self.frame.env), signal[1]))
+        if not on and not out:
+            raise CannotCapture("raises", "each iteration of a loop raises")
+        leaving = Leaving()
+        leaving.stop = self._any(out)
+        ways = list(out)
+        if on:
+            self.join(on)
+            if course.test is not None:
+                ends = self._negated(self.test(course.test))
+                live = builder.predicate
+                if live is not None:
+                    ends = self._add("py_and", live, ends)
+                leaving.stop = ends if leaving.stop is None else self._add("py_or", leaving.stop, ends)
+            ways.append(Exit(CONTINUE, builder.predicate, dict(self.frame.env)))
+        builder.predicate = None
+        if len(ways) > 1:
+            self._guard_first(out, course, index, kept)
+            self.join(ways)
+            builder.predicate = None
+        elif out:
+            self._guard_first(out, course, index, kept)
+            self._continue_with(ways[0].env)
+        returns = [way for way in out if way.kind == RETURN]
+        if returns:
+            leaving.returned = self._any(returns)
+            leaving.value = returns[-1].value
+            for way in returns[:-1]:
+                assert way.when is not None
+                leaving.value = self.demand_choice(way.when, way.value, leaving.value)
+        if orelse:
+            leaving.broke = self._any([way for way in out if way.kind == BREAK])
+        for head in kept:
+            head.storage.shared = False
+        return leaving
+
+    def _any(self, ways: Sequence[Exit]) -> Operand | None:
+        """Whether one of several ways is taken."""
+        result: Operand | None = None
+        for way in ways:
+            when = self.builder.const(True) if way.when is None else way.when
+            result = when if result is None else self._add("py_or", result, when)
+        return result
+
+    def _negated(self, condition: Condition) -> Operand:
+        if isinstance(condition, bool):
+            return self.builder.const(not condition)
+        return self._add("py_not", condition)
+
+    def _guard_first(self, out: list[Exit], course: Course, index: LoopInt, kept: list[Arr]) -> None:
+        """Left in the first iteration, a name may still mean the caller's array: that call is left to NumPy.
+
+        Later iterations know that the name means an array of their own.
+        """
+        heads = {id(head.storage) for head in kept}
+        risky = [
+            way for way in out
+            if any(isinstance(value, Arr) and id(value.storage) in heads for value in way.env.values())
+            or _mentions(way.value, heads)
+        ]  # fmt: skip
+        if risky:
+            first = self._add("py_equal", index.value, self.operand(course.start))
+            when = self._any(risky)
+            assert when is not None
+            self.trap_if(self._add("py_and", when, first))
+        for head in kept:
+            head.storage.shared = False  # from here on a choice of contents is a choice of objects
+
+    # ---- the body's graph
+
+    def _finish_body(
+        self,
+        inner: BodyBuilder,
+        index: LoopInt,
+        slots: list[Operand],
+        names: Names,
+        storages: list[Storage],
+        heads: dict[str, Arr],
+        initial: dict[str, Any],
+        entered: bool,
+        leaving: Leaving,
+        written: dict[int, Any],
+        kept: list[str],
+    ) -> tuple[Body, list[Storage], bool]:
+        env = self.frame.env
+        moved = self._moved(heads, written, kept, leaving)
+        for name in names.carried:
+            before = initial.get(name)
+            if isinstance(before, Arr) and before.kind == "array" and before.storage in storages:
+                # In the first iteration the name still means the array that is written.
+                detail = f"`{name}` is bound anew in each iteration, and its first array written"
+                raise CannotCapture("long-loop", detail)
+        ends: dict[str, Any] = {}
+        last: list[str] = []
+        after: dict[str, Any] = {}
+        seen: set[int] = set()
+        stable = True
+        own_heads = {id(head.storage) for head in heads.values()}
+        for name in (*names.carried, *(n for n in names.bound if n not in names.exposed and n not in names.carried)):
+            value = env.get(name)
+            is_scalar = isinstance(value, LoopInt) or (isinstance(value, Arr) and value.kind != "array")
+            is_own = (
+                isinstance(value, Arr)
+                and not value.steps
+                and (inner.owns(value.storage.value) or id(value.storage) in own_heads)
+                and value.storage not in storages
+            )
+            if name not in heads:
+                if value is None:
+                    continue
+                if not (entered and (is_own or is_scalar)) or name in names.dropped:
+                    constant = entered and isinstance(value, Known | Sym)
+                    after[name] = value if constant else Opaque("long-loop", f"`{name}` after a loop that is compiled")
+                    continue
+            if isinstance(value, LoopInt | Sym | Known):
+                value = self._as_scalar(value)
+            elif not isinstance(value, Arr) or not (is_own or is_scalar) or id(value.storage) in seen:
+                raise CannotCapture("long-loop", f"`{name}` is another view or object in each iteration")
+            seen.add(id(value.storage))
+            ends[name] = value
+            if name in heads:
+                stable = stable and value.spec == heads[name].spec
+            else:
+                last.append(name)
+        leaves = self._leaves(leaving.value, inner, initial, seen)
+        outputs = [self.read(ends[name]) for name in names.carried]
+        outputs += [storage.value for storage in storages]
+        behind = [self.read(value) for value in (*(ends[name] for name in last), *leaves)]
+        flags = [leaving.broke, leaving.returned, leaving.stop]
+        behind += [flag for flag in flags if flag is not None]
+        # Nobody reads these at the head of an iteration.
+        places = [inner.input(operand.spec) for operand in behind]
+        outputs = [inner.own(operand) for operand in (*outputs, *behind)]
+        captured = list(inner.captured.values())
+        first: list[Value] = [index.value, *slots]  # type: ignore[list-item]
+        inputs = (*first, *places, *(value for _, value in captured))
+        graph = Graph("body", inputs, tuple(inner.nodes), tuple(outputs))
+        return (
+            Body(graph, [operand for operand, _ in captured], list(names.carried), list(storages), last, ends, after,
+                 leaving, leaves, moved, kept),
+            [],
+            stable,
+        )  # fmt: skip
+
+    def _moved(
+        self, heads: dict[str, Arr], written: dict[int, Any], kept: list[str], leaving: Leaving
+    ) -> dict[str, str]:
+        """Names that trade their arrays, as in `u, v = v, u`: each to the name whose array it has at the end."""
+        owners = {id(head.storage): name for name, head in heads.items()}
+        moved = {}
+        for name in heads:
+            value = self.frame.env.get(name)
+            if isinstance(value, Arr) and value.kind == "array" and not value.steps and id(value.storage) in owners:
+                moved[name] = owners[id(value.storage)]
+        if any(name in moved for name in kept):
+            if set(moved) != set(moved.values()):
+                raise CannotCapture("long-loop", "names trade their arrays, and not all of them have one left")
+            if leaving.stop is not None:
+                raise CannotCapture("long-loop", "names trade their arrays in a loop that may be left early")
+        for name in kept:
+            if name not in moved and id(heads[name].storage) in written:
+                detail = "an array bound to a new name in each iteration is written in place"
+                raise CannotCapture("long-loop", detail)
+        return moved if any(name in moved for name in kept) else {}
+
+    def _leaves(self, value: Any, inner: BodyBuilder, initial: dict[str, Any], seen: set[int]) -> list[Arr]:
+        """The arrays and numbers of a returned value that the loop hands out."""
+        leaves: list[Arr] = []
+        for part in parts_of(value):
+            if not is_made_inside(part, initial):
+                continue
+            if isinstance(part, LoopInt | Sym):
+                part = self._as_scalar(part)
+            is_array = isinstance(part, Arr) and part.kind == "array"
+            is_own = is_array and not part.steps and inner.owns(part.storage.value) and id(part.storage) not in seen
+            if not isinstance(part, Arr) or (is_array and not is_own):
+                raise CannotCapture("long-loop", "it returns another view or object in each iteration")
+            leaves.append(part)
+        return leaves
+
+    # ---- heads
+
+    def _index(self, course: Course, inner: BodyBuilder) -> LoopInt:
+        value = inner.input(Spec((), _INT64, "python"), "index")
+        static = course.static
+        if static is not None:
+            low, high = min(static[0], static[-1]), max(static[0], static[-1])
+        else:
+            (first, top), (bottom, last) = _ends(course.start), _ends(course.stop)
+            if course.step > 0:
+                low, high = first, None if last is None else last - 1
+            else:
+                low, high = None if bottom is None else bottom + 1, top
+        return LoopInt(value, low, high, (((value.name, 1),), 0))
+
+    def _head(self, value: Any, inner: BodyBuilder) -> Arr:
+        """What a carried name is bound to at the head of an iteration."""
+        shared = isinstance(value, Arr) and value.kind == "array" and not self._is_private(value)
+        if isinstance(value, Known | Sym | LoopInt):
+            value = self._as_scalar(value)
+        if not isinstance(value, Arr):
+            raise CannotCapture("long-loop", "it carries an object that is not an array or number")
+        spec = value.spec
+        slot = inner.input(spec)
+        return Arr(Storage(slot, spec, shared=shared), (), make_dummy(spec.shape, spec.dtype), spec.kind)
+
+    def _as_scalar(self, value: Any) -> Arr:
+        operand = self.operand(value)
+        return Arr(Storage(operand, operand.spec), (), make_dummy((), operand.spec.dtype), operand.spec.kind)
+
+
+def parts_of(value: Any) -> list[Any]:
+    """The parts of a returned value, tuples taken apart."""
+    if isinstance(value, Items) and value.kind is tuple:
+        return [part for item in value.values for part in parts_of(item)]
+    return [value]
+
+
+def is_made_inside(part: Any, initial: dict[str, Any]) -> bool:
+    """Whether a returned part is made by the iteration that returns it."""
+    return part is not None and not isinstance(part, Known) and not any(part is value for value in initial.values())
+
+
+def _mentions(value: Any, storages: set[int]) -> bool:
+    return any(isinstance(part, Arr) and id(part.storage) in storages for part in parts_of(value))
+
+
+def _can_be_head(value: Any, end: Any) -> bool:
+    if isinstance(value, Arr) and isinstance(end, Arr):
+        return value.spec == end.spec
+    return isinstance(value, Known | Sym | LoopInt | Arr) and not (
+        isinstance(value, Known) and not isinstance(value.value, bool | int | float | complex | np.generic)
+    )
+
+
+def _ends(value: Any) -> tuple[int | None, int | None]:
+    if isinstance(value, Known):
+        return value.value, value.value
+    return (value.low, value.high) if isinstance(value, LoopInt) else (None, None)
