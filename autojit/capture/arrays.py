@@ -26,7 +26,8 @@ from autojit.capture.values import (
     is_plain,
     make_dummy,
 )
-from autojit.capture.views import SliceParts, Views
+from autojit.capture.python_numbers import PythonNumbers, affine_of, is_python_number, is_traced
+from autojit.capture.views import SliceParts
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec
 from autojit.ops.chapters import TABLE
@@ -64,7 +65,7 @@ COMPARE: dict[type, tuple[Any, Callable[..., Any], str]] = {
 _FROM_UFUNC = {entry[0].__name__: entry for table in (BINARY, UNARY, COMPARE) for entry in table.values()}
 
 
-class Arrays(Views):
+class Arrays(PythonNumbers):
     """What Python's operators and attribute access do with abstract values."""
 
     # ---- operators
@@ -76,8 +77,8 @@ class Arrays(Views):
             if isinstance(value, Opaque):
                 raise CannotCapture(value.id, value.detail)
         left, right = self.settled(left), self.settled(right)
-        if _is_number(left) and _is_number(right) and (_is_traced(left) or _is_traced(right)):
-            return self._python_number(kind, left, right)
+        if is_python_number(left) and is_python_number(right) and (is_traced(left) or is_traced(right)):
+            return self.python_number(kind, left, right)
         if not isinstance(left, Arr | Selected) and not isinstance(right, Arr | Selected):
             if self._is_sequence(left) or self._is_sequence(right):
                 return self._sequence_operator(kind, left, right)
@@ -93,7 +94,7 @@ class Arrays(Views):
     def _scalar_operator(self, kind: type, function: Callable[..., Any], text: str, left: Any, right: Any) -> Any:
         result = self.compute(text, function, left, right)
         if isinstance(result, Sym) and type(result.value) is int and kind in (ast.Add, ast.Sub, ast.Mult):
-            result.affine = _affine(kind, left, right)
+            result.affine = affine_of(kind, left, right)
         return result
 
     def _is_sequence(self, value: Any) -> bool:
@@ -156,35 +157,6 @@ class Arrays(Views):
         """A scalar that is part of the key already, as the constant that it is."""
         return Known(value.value) if isinstance(value, Sym) and value.name in self._demanded else value
 
-    def _python_number(self, kind: type, left: Any, right: Any) -> Any:
-        """Python arithmetic where a number comes out of an array or a loop."""
-        ints = [value for value in (left, right) if _is_int(value)]
-        if kind in COMPARE and len(ints) == 2:
-            return self._compare_ints(kind, left, right)
-        name = _PYTHON_ROWS.get(kind)
-        result = "f" if kind is ast.Div or len(ints) < 2 else "i"
-        if name is None or (result == "i" and any(isinstance(value, Arr) for value in (left, right))):
-            raise CannotCapture("data-value", "Python arithmetic on a number taken out of an array")
-        operands = [self.operand(left), self.operand(right)]
-        (value,) = self.builder.add(TABLE[name], operands, {}, self.line)
-        if result == "f":
-            return self.fresh(value)
-        low, high = _int_bounds(kind, left, right)
-        return LoopInt(value, low, high, _affine(kind, left, right))
-
-    def _compare_ints(self, kind: type, left: Any, right: Any) -> Known:
-        """A comparison with a loop variable, where its bounds decide it."""
-        (a, b), (c, d) = _bounds_of(left), _bounds_of(right)
-        if None in (a, b, c, d):
-            raise CannotCapture("data-branch", "Python branches on a loop variable")
-        known = {
-            ast.Lt: (b < c, a >= d), ast.LtE: (b <= c, a > d), ast.Gt: (a > d, b <= c), ast.GtE: (a >= d, b < c),
-            ast.Eq: (a == b == c == d, b < c or a > d), ast.NotEq: (b < c or a > d, a == b == c == d),
-        }[kind]  # fmt: skip
-        if not any(known):
-            raise CannotCapture("data-branch", "Python branches on a loop variable")
-        return Known(known[0])
-
     def unary(self, kind: type, value: Any) -> Any:
         """`<operator> value`."""
         ufunc, function, text = UNARY[kind]
@@ -202,8 +174,6 @@ class Arrays(Views):
 
     def inplace(self, kind: type, target: Any, value: Any) -> Any:
         """`target <operator>= value`; the object that the target's name is bound to afterwards."""
-        if isinstance(target, Masked):
-            return self._inplace_masked(kind, target, value)
         if not (isinstance(target, Arr) and target.kind == "array"):
             if isinstance(target, Items) and target.kind is list and kind is ast.Add and self._is_sequence(value):
                 target.items.extend(self.as_items(value).values)  # type: ignore[union-attr]
@@ -227,15 +197,6 @@ class Arrays(Views):
             ufunc = BINARY[kind][0]
             result = self.apply(TABLE.rows[f"np.{ufunc.__name__}"], [target, self._as_operand(value)], {})
         return self.store(target, result)
-
-    def _inplace_masked(self, kind: type, target: Masked, value: Any) -> Masked:
-        """`x[mask] <operator>= value`, before the assignment: the copy `x[mask]` keeps its dtype."""
-        result = self.binary(kind, target, value)
-        if result.full.dtype != target.full.dtype:
-            if not np.can_cast(result.full.dtype, target.full.dtype, "same_kind"):
-                raise CannotCapture("raises", f"UFuncTypeError: cannot cast {result.full.dtype} in place")
-            result = self.apply(TABLE["astype"], [result], {"dtype": target.full.dtype})
-        return result
 
     def store(self, target: Arr, result: Arr) -> Arr:
         """Write a ufunc's result into `target`, with NumPy's rules for `out=`."""
@@ -300,79 +261,6 @@ class Arrays(Views):
         if not hasattr(dummy, name):
             raise CannotCapture("raises", f"AttributeError: an array has no attribute `{name}`")
         return Method(array, name)
-
-
-_PYTHON_ROWS: dict[type, str] = {
-    ast.Add: "py_add", ast.Sub: "py_subtract", ast.Mult: "py_multiply", ast.Div: "py_divide",
-}  # fmt: skip
-
-
-def _is_traced(value: Any) -> bool:
-    return isinstance(value, LoopInt) or (isinstance(value, Arr) and value.kind == "python")
-
-
-def _is_number(value: Any) -> bool:
-    """Whether Python sees a Python int or float."""
-    if isinstance(value, Known | Sym):
-        return type(value.value) in (int, float)
-    return isinstance(value, LoopInt) or (
-        isinstance(value, Arr) and value.kind == "python" and value.dtype.kind in "if"
-    )
-
-
-def _is_int(value: Any) -> bool:
-    if isinstance(value, Arr):
-        return value.dtype.kind == "i"
-    return isinstance(value, LoopInt) or type(value.value) is int
-
-
-def _bounds_of(value: Any) -> tuple[Any, Any]:
-    if isinstance(value, Known):
-        return value.value, value.value
-    return (value.low, value.high) if isinstance(value, LoopInt) else (None, None)
-
-
-def _int_bounds(kind: type, left: Any, right: Any) -> tuple[int | None, int | None]:
-    (a, b), (c, d) = _bounds_of(left), _bounds_of(right)
-    if None in (a, b, c, d):
-        return None, None
-    if kind is ast.Add:
-        return a + c, b + d
-    if kind is ast.Sub:
-        return a - d, b - c
-    products = [x * y for x in (a, b) for y in (c, d)]
-    return min(products), max(products)
-
-
-def _affine(kind: type, left: Any, right: Any) -> Any:
-    def form(value: Any) -> Any:
-        if isinstance(value, Known) and type(value.value) is int:
-            return {}, value.value
-        if isinstance(value, LoopInt):
-            return None if value.affine is None else (dict(value.affine[0]), value.affine[1])
-        if isinstance(value, Sym) and type(value.value) is int:
-            if value.affine is not None:
-                return dict(value.affine[0]), value.affine[1]
-            return {value.name: 1}, 0
-        return None
-
-    one, two = form(left), form(right)
-    if one is None or two is None:
-        return None
-    if kind is ast.Mult:
-        if one[0] and two[0]:
-            return None
-        (terms, constant), factor = (two, one[1]) if not one[0] else (one, two[1])
-        return _normal({name: c * factor for name, c in terms.items()}, constant * factor)
-    sign = 1 if kind is ast.Add else -1
-    terms = dict(one[0])
-    for name, coefficient in two[0].items():
-        terms[name] = terms.get(name, 0) + sign * coefficient
-    return _normal(terms, one[1] + sign * two[1])
-
-
-def _normal(terms: dict[str, int], constant: int) -> Any:
-    return tuple(sorted((name, c) for name, c in terms.items() if c)), constant
 
 
 __all__ = ["BINARY", "COMPARE", "UNARY", "Arrays", "SliceParts", "Spec"]

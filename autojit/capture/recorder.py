@@ -21,6 +21,7 @@ from autojit.capture.values import (
     LoopInt,
     Masked,
     Opaque,
+    Ragged,
     Storage,
     Sym,
     Unknown,
@@ -327,6 +328,8 @@ class Recorder(Memory):
             return value.value
         if isinstance(value, Opaque):
             raise CannotCapture(value.id, value.detail)
+        if isinstance(value, Ragged):
+            raise CannotCapture("moving-shape", "the length of a slice changes with a loop variable")
         if isinstance(value, Masked):
             raise CannotCapture("data-shape", "a boolean array selects a number of elements that the data decides")
         raise CannotCapture("argument-type", f"{describe(value)} is not an array or scalar")
@@ -337,9 +340,6 @@ class Recorder(Memory):
         Raises:
             CannotCapture: NumPy would raise for these specs, or the budget is spent.
         """
-        masks = [value.mask for value in operands if isinstance(value, Masked)]
-        if masks:
-            return self._apply_masked(op, operands, params, masks)
         inputs = [self.operand(value) for value in operands]
         if op.family == "elementwise":
             inputs = [self._fit_integer(operand, inputs) for operand in inputs]
@@ -362,20 +362,6 @@ class Recorder(Memory):
         arrays = [self.fresh(output) for output in outputs]
         layout.keep(op, operands, params, arrays)
         return arrays[0] if len(arrays) == 1 else arrays
-
-    def _apply_masked(self, op: Op, operands: Sequence[Any], params: dict[str, Any], masks: list[Operand]) -> Any:
-        """An elementwise op on elements that one mask selects: on all elements, to be selected later."""
-        others = [value for value in operands if isinstance(value, Arr)]
-        if (
-            op.family != "elementwise"
-            or any(mask is not masks[0] for mask in masks)
-            or any(o.dummy.ndim for o in others)
-        ):
-            raise CannotCapture("data-shape", f"`{op.name}` of elements that a boolean array selects")
-        results = self.apply(op, [value.full if isinstance(value, Masked) else value for value in operands], params)
-        if isinstance(results, list):
-            return [Masked(result, masks[0]) for result in results]
-        return Masked(results, masks[0])
 
     def fresh(self, value: Operand) -> Arr:
         """A new array with its own memory."""

@@ -74,7 +74,8 @@ class Reductions(RaggedViews):
             return Ragged(result, spans)
         count: Any = Known(int(np.prod([array.full.shape[a] for a in axes if array.spans[a] is None], dtype=int)))
         for span in moving:
-            count = self.binary(ast.Mult, count, self.length_of(span))
+            length = self.length_of(span)
+            count = length if isinstance(count, Known) and count.value == 1 else self.binary(ast.Mult, count, length)
             if op.name in (*_LARGEST, *_SMALLEST, "np.ptp"):
                 self.trap_if_empty(span)
         part = Part(array.full, self.inside(array, axes), axes, count, params)
@@ -106,15 +107,19 @@ class Reductions(RaggedViews):
         if name in _NAN_SKIPPED:
             return self.apply(op, [self.only(part, np.nan)], part.params)
         if name in _LARGEST or name in _SMALLEST:
-            return self.apply(op, [self.only(part, _worst(dtype, name in _LARGEST))], part.params)
+            return self.apply(op, [self.only(part, worst_of(dtype, name in _LARGEST))], part.params)
         if name == "np.ptp":
-            ends = [self.apply(TABLE[n], [self.only(part, _worst(dtype, n == "np.max"))], part.params)
+            ends = [self.apply(TABLE[n], [self.only(part, worst_of(dtype, n == "np.max"))], part.params)
                     for n in ("np.max", "np.min")]  # fmt: skip
             return self.apply(TABLE["np.subtract"], ends, {})
         if name == "np.mean":
             return self._mean(part, part.params)
         variance = self._variance(part)
         return self.apply(TABLE["np.sqrt"], [variance], {}) if name == "np.std" else variance
+
+    def worst(self, op: Op, dtype: np.dtype) -> Any:
+        """What no element is worse than, for an extreme."""
+        return worst_of(dtype, op.name in _LARGEST)
 
     def only(self, part: Part, value: Any, full: Arr | None = None) -> Arr:
         """The elements that are meant, and `value` elsewhere."""
@@ -126,7 +131,7 @@ class Reductions(RaggedViews):
         assert span is not None
         found = part.full
         if part.inside is not None:
-            found = self.only(part, _worst(part.full.dtype, op.name == "np.argmax"))
+            found = self.only(part, worst_of(part.full.dtype, op.name == "np.argmax"))
         place = self.apply(op, [found], part.params)
         if isinstance(span.start, Known) and span.start.value == 0:
             return place
@@ -177,7 +182,7 @@ def _default_axis(op: Op) -> int | None:
     return 0 if op.name.endswith(".reduce") else None
 
 
-def _worst(dtype: np.dtype, largest: bool) -> Any:
+def worst_of(dtype: np.dtype, largest: bool) -> Any:
     """What no other element is worse than."""
     if dtype.kind == "f":
         return -np.inf if largest else np.inf

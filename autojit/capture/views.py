@@ -10,7 +10,7 @@ import numpy as np
 
 from autojit.capture import layout
 from autojit.capture.recorder import Recorder, describe
-from autojit.capture.values import Arr, Items, Known, LoopInt, Masked, Opaque, Sym, ViewStep, make_dummy
+from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym, ViewStep, make_dummy
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Operand
 from autojit.ir.index import Entry, Index, Place, Slice, Window
@@ -79,8 +79,6 @@ class Views(Recorder):
 
     def getitem(self, array: Arr, key: Any) -> Any:
         """`array[key]`."""
-        if self._is_mask(array, key):
-            return Masked(self.fresh(self.read(array)), self.read(key))
         index, operands, names, example = self.index(array, key)
         if any(isinstance(entry, Place) and operands[entry.operand].spec.shape for entry in index.entries) or any(
             isinstance(entry, Place) and operands[entry.operand].spec.dtype == np.bool_ for entry in index.entries
@@ -109,9 +107,6 @@ class Views(Recorder):
             raise CannotCapture("raises", "TypeError: a NumPy scalar does not support item assignment")
         if isinstance(value, Items) or (isinstance(value, Known) and isinstance(value.value, list | tuple)):
             value = self.as_array(value)
-        if isinstance(value, Masked):
-            self._set_masked(array, key, value)
-            return
         index, operands, _, _ = self.index(array, key)
         whole, new = self.read(array), self.operand(value)
         if self.builder.predicate is None or any(operand.spec.dtype == np.bool_ for operand in operands):
@@ -125,21 +120,6 @@ class Views(Recorder):
         if new.spec.shape != old.spec.shape:
             raise CannotCapture("data-branch", "an assignment in a branch that NumPy would broadcast or refuse")
         self.commit(array, self._node("setitem", [whole, new, *operands], {"index": index})[0])
-
-    def _is_mask(self, array: Arr, key: Any) -> bool:
-        return isinstance(key, Arr) and key.dtype == np.bool_ and key.dummy.ndim > 0 and key.shape == array.shape
-
-    def _set_masked(self, array: Arr, key: Any, value: Masked) -> None:
-        """`array[mask] = x[mask]`: a select. The mask must be the same value."""
-        if not self._is_mask(array, key) or self.read(key) is not value.mask:
-            raise CannotCapture("data-shape", "the data decides how many of the assigned values are used")
-        full = value.full
-        if full.dtype.kind == "c" and array.dtype.kind != "c":
-            raise CannotCapture("raises", "complex values into an array that is not complex")
-        if full.dtype != array.dtype:
-            full = self.apply(TABLE["astype"], [full], {"dtype": array.dtype})
-        chosen = self.apply(TABLE["np.where"], [key, full, self.fresh(self.read(array))], {})
-        self.write(array, self.read(chosen))
 
     def _node(self, name: str, inputs: list[Operand], params: dict[str, Any]) -> Any:
         try:
