@@ -53,8 +53,9 @@ class RaggedViews(Bounds):
             extent = self._extent(start, stop)
             if extent is not None:
                 # A window; where its place is not known, the loop is tried again with known bounds.
-                known = start.low is not None and start.high is not None
-                return known and (start.low < 0 or start.high + extent > length)
+                # A stop in front of the start may be negative, and count from the end.
+                known = start.low is not None and start.high is not None and stop.low is not None
+                return known and (start.low < 0 or stop.low < 0 or start.high + extent > length)
         return True
 
     def _ragged_view(self, array: Arr | Ragged, key: Any) -> Any:
