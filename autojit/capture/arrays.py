@@ -5,17 +5,18 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from autojit.capture.layout import ordered_strides, set_strides
+from autojit.capture.python_numbers import PythonNumbers, affine_of, is_python_number, is_traced
 from autojit.capture.recorder import describe
 from autojit.capture.values import (
     Arr,
     Items,
     Known,
-    LoopInt,
     Masked,
     Method,
     Opaque,
@@ -26,7 +27,6 @@ from autojit.capture.values import (
     is_plain,
     make_dummy,
 )
-from autojit.capture.python_numbers import PythonNumbers, affine_of, is_python_number, is_traced
 from autojit.capture.views import SliceParts
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec
@@ -77,6 +77,9 @@ class Arrays(PythonNumbers):
             if isinstance(value, Opaque):
                 raise CannotCapture(value.id, value.detail)
         left, right = self.settled(left), self.settled(right)
+        left, right, flag = self.either(kind, left, right)
+        if flag is not None:
+            return replace(self.binary(kind, left, right), python=flag)
         if is_python_number(left) and is_python_number(right) and (is_traced(left) or is_traced(right)):
             return self.python_number(kind, left, right)
         if not isinstance(left, Arr | Selected) and not isinstance(right, Arr | Selected):
@@ -160,8 +163,8 @@ class Arrays(PythonNumbers):
     def unary(self, kind: type, value: Any) -> Any:
         """`<operator> value`."""
         ufunc, function, text = UNARY[kind]
-        if isinstance(value, LoopInt):
-            return value if kind is ast.UAdd else self.binary(ast.Mult, value, Known(-1))
+        if is_traced(value):
+            return self.python_unary(kind, value)
         if isinstance(value, Known | Sym):
             result = self.compute(text, function, value)
             return result

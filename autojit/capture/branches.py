@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from autojit.capture.python_numbers import plain
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.undo import Undo, containers_of, is_changed
@@ -64,7 +65,7 @@ class Branches(Undo):
                     return False
             return self._add("py_not_equal", value.value, self.builder.const(0))
         if isinstance(value, Arr) and value.spec.size == 1:
-            operand = self.operand(value)
+            operand = self.read(plain(value))
             if operand.spec.kind == "python" and operand.spec.dtype == np.bool_:
                 return operand
             return self._add("item_bool", operand)
@@ -188,18 +189,51 @@ class Branches(Undo):
                 value = self.builder.add(TABLE["np.where"], [test, self.read(one), self.read(other)], {}, self.line)
                 return self.fresh(value[0])
         elif _is_number(one) and _is_number(other):
-            a, b = self.operand(one), self.operand(other)
-            if a.spec == b.spec:
-                return self._chosen_number(test, one, other, a, b)
+            return self._chosen_number(test, one, other, what)
         return Opaque("data-branch", f"{what} is one object or another, as the data decides")
 
-    def _chosen_number(self, test: Operand, one: Any, other: Any, a: Operand, b: Operand) -> Any:
+    def _chosen_number(self, test: Operand, one: Any, other: Any, what: str) -> Any:
+        a, b = (self.operand(plain(number)) for number in (one, other))
+        flags = [self._is_python(number) for number in (one, other)]
+        if a.spec.kind != b.spec.kind and "array" not in (a.spec.kind, b.spec.kind):
+            # One is a Python number, one a NumPy scalar: a NumPy scalar that remembers it.
+            dtype = a.spec.dtype if a.spec.kind == "scalar" else b.spec.dtype
+            a, b = self._as_numpy(one, a, dtype), self._as_numpy(other, b, dtype)
+        if a.spec != b.spec:
+            return Opaque("data-branch", f"{what} is of one type or another, as the data decides")
         value = self.builder.choose(test, a, b, self.line)
+        if a.spec.kind == "scalar" and not all(flag is False for flag in flags):
+            chosen = self.builder.choose(test, *(self._flag(flag) for flag in flags), self.line)
+            return replace(self.fresh(value), python=chosen)
         bounds = [_bounds_of(number) for number in (one, other)]
         if None not in bounds:
             (low, high), (less, more) = bounds  # type: ignore[misc]
             return LoopInt(value, min(low, less), max(high, more))
         return self.fresh(value)
+
+    def _is_python(self, number: Any) -> Condition:
+        """Whether Python sees a Python number."""
+        if isinstance(number, Arr):
+            return number.kind == "python" if number.python is None else number.python
+        return not isinstance(getattr(number, "value", None), np.generic)
+
+    def _flag(self, flag: Condition) -> Operand:
+        return self.builder.const(flag) if isinstance(flag, bool) else flag
+
+    def _as_numpy(self, number: Any, operand: Operand, dtype: np.dtype) -> Operand:
+        """A number as a NumPy scalar, where it has the same value in that dtype; else unchanged."""
+        if operand.spec.kind == "scalar":
+            return operand
+        if isinstance(number, Known):
+            with np.errstate(all="ignore"):
+                try:
+                    made = dtype.type(number.value)
+                except (OverflowError, TypeError, ValueError):
+                    return operand
+            is_same = made == number.value or number.value != number.value
+            is_same = is_same and (dtype == np.bool_) == (type(number.value) is bool)
+            return self.builder.const(made) if is_same else operand
+        return self._add("as_scalar", operand) if operand.spec.dtype == dtype else operand
 
     def _is_private(self, array: Arr) -> bool:
         """Whether a choice of contents can stand for the object: nobody else can see it."""
@@ -259,6 +293,7 @@ class Branches(Undo):
         for way, negated in ((body, False), (orelse, True)):
             env.clear()
             env.update(start)
+            builder.predicate = outer
             builder.predicate = builder.under(test, negated)
             signal = self._way(way)
             ends.append((signal, builder.predicate, dict(env)))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.iteration import Iteration
+from autojit.capture.python_numbers import is_traced
 from autojit.capture.recorder import describe
 from autojit.capture.values import (
     Arr,
@@ -87,17 +88,29 @@ class Builtins(Iteration):
         return self._convert_array(bool, value) if isinstance(value, Arr) else Known(self.truth(value))
 
     def _builtin_abs(self, value: Any) -> Any:
+        if is_traced(value):
+            return self.python_absolute(value)
         if isinstance(value, Arr | Selected):
             self._refuse_python_scalars(np.absolute, value)
             return self.apply(TABLE["np.absolute"], [value], {})
         return self._scalar_call(abs, [value], {})
 
     def _builtin_round(self, value: Any, digits: Any = Known(None)) -> Any:
-        if isinstance(value, Arr):
-            raise CannotCapture("data-value", "`round` of an array")
+        if isinstance(value, Arr | LoopInt):
+            return self._round(value, digits)
         return self._scalar_call(
             round, [value] if isinstance(digits, Known) and digits.value is None else [value, digits], {}
         )
+
+    def _round(self, value: Any, digits: Any) -> Any:
+        """`round` of a float without digits: Python's int, halves to even."""
+        if isinstance(value, LoopInt):
+            return value
+        if value.dtype.kind != "f" or value.dummy.ndim or not (isinstance(digits, Known) and digits.value is None):
+            raise CannotCapture("data-value", "`round` of an array, or to some digits")
+        if value.kind == "array":
+            raise CannotCapture("raises", "TypeError: type numpy.ndarray doesn't define __round__ method")
+        return self.apply(TABLE["item_int"], [self.apply(TABLE["np.rint"], [value], {})], {})
 
     def _builtin_len(self, value: Any) -> Any:
         if isinstance(value, Arr):
@@ -150,9 +163,22 @@ class Builtins(Iteration):
 
     def _extreme(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         items = list(self.iterate(args[0])) if len(args) == 1 else list(args)
-        if any(isinstance(item, Arr) for item in items):
-            raise CannotCapture("data-branch", f"`{function.__name__}` of numbers taken out of arrays")
-        return self._scalar_call(function, items, kwargs)
+        if not any(isinstance(item, Arr | LoopInt) for item in items) or kwargs:
+            return self._scalar_call(function, items, kwargs)
+        best = items[0]
+        for item in items[1:]:
+            is_better = self.condition(self.operate("Gt" if function is max else "Lt", item, best))
+            if isinstance(is_better, bool):
+                best = item if is_better else best
+            else:
+                best = self.demand_choice(is_better, item, best)
+        return best
+
+    def condition(self, value: Any) -> Any:
+        raise NotImplementedError
+
+    def demand_choice(self, test: Any, one: Any, other: Any) -> Any:
+        raise NotImplementedError
 
     def _builtin_isinstance(self, value: Any, kinds: Any) -> Any:
         wanted = self.static(kinds)

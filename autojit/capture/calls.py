@@ -215,7 +215,7 @@ class Calls(Builtins):
     def _run(self, node: Any, frame: Frame) -> Any:
         outer, line = self.frame, self.line
         self._enter()
-        self.frame, frame.caller = frame, outer
+        self.frame, frame.caller, frame.node = frame, outer, node
         try:
             return self.run_body(node, frame)
         finally:

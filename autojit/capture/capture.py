@@ -12,7 +12,6 @@ import numpy as np
 from autojit.capture.loops import Loops
 from autojit.capture.names import names
 from autojit.capture.prologue import Prologue
-from autojit.capture.recorder import Recorder
 from autojit.capture.regions import RETURN, Region, RegionTree
 from autojit.capture.results import Recipe, RecipeMaker, Unset
 from autojit.capture.statements import Signal
@@ -90,12 +89,13 @@ class _Survey(Loops):
     """Interprets a region's statements; a statement that fails is noted and stepped over."""
 
     def __init__(self, tree: RegionTree, region: Region, options: Options) -> None:
-        Recorder.__init__(self, tuple(f"L_{name}" for name in region.live_in), options.node_budget, options.observed)
+        super().__init__(tuple(f"L_{name}" for name in region.live_in), options.node_budget, options.observed)
         self.tree = tree
         self.region = region
         # A loop body is entered often and is small work: unrolling inside it pays less.
         self.unroll_budget = options.unroll_budget if not region.depth else options.unroll_budget // 8
         self.exits = []
+        self.leaving: ast.stmt | None = None  # the first statement that returns, or goes on, as the data decides
         self.cuts: list[Cut] = []
         self.snapshots: dict[int, dict[str, Any]] = {}
         self.guard: Prologue | None = None
@@ -111,6 +111,7 @@ class _Survey(Loops):
         for name in region.live_in:
             value = values.get(name, UNKNOWN)
             self.frame.env[name] = self.wrap(value, f"L_{name}", name, moving=name in region.moving)
+        self.frame.node = source.node
         self.region_frame = self.frame
         self.shared = {name: self.frame.env.get(name) for name in (*code.co_cellvars, *code.co_freevars)}
         signal = self._statements(region.statements)
@@ -118,15 +119,21 @@ class _Survey(Loops):
             try:
                 return self._finish(signal)
             except CannotCapture as error:
-                self._cut_makers(error)
+                if self.leaving is not None:
+                    self.cuts.append(Cut(self.leaving, self._reason(self.leaving, error)))
+                else:
+                    self._cut_makers(error)
         return Capture(region, self.guard or self.prologue, self.cuts, self.snapshots)
 
     def _statements(self, statements: list[ast.stmt]) -> Signal:
         for statement in statements:
-            if self.cuts:
+            may_leave = self.leaving is None and any(isinstance(node, ast.Return) for node in ast.walk(statement))
+            if self.cuts or may_leave:
                 self.snapshots[id(statement)] = self._stand_ins()
             try:
                 signal = self.execute(statement)
+                if self.exits and self.leaving is None:
+                    self.leaving = statement
             except CannotCapture as error:
                 self._cut(statement, error)
                 signal = None
@@ -231,6 +238,10 @@ class _Survey(Loops):
     def _finish(self, signal: Signal) -> Capture:
         region = self.region
         exit_code, returned = signal if signal is not None else (0, None)
+        if self.exits and signal is None:
+            raise CannotCapture("data-branch", "the data decides whether the function returns here")
+        if self.exits:
+            exit_code, returned = RETURN, self.returned(signal)
         if exit_code != RETURN:
             roots = [self.frame.env.get(name) for name in region.live_out]
         else:

@@ -15,6 +15,7 @@ import numpy as np
 
 from autojit.capture.branches import RAISED, Branches, Condition, Exit
 from autojit.capture.build import BodyBuilder
+from autojit.capture.python_numbers import plain
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.undo import containers_of, is_changed
@@ -61,14 +62,25 @@ class Names:
     Attributes:
         bound: Those that an iteration may bind.
         exposed: Those that an iteration reads before it binds them.
+        live: Those that may be read after the loop.
         carried: Those that are handed from one iteration to the next.
         dropped: Those that have no known value after the loop.
+        either: NumPy scalars that are Python numbers at first: their dtypes. Whether they still are is carried too.
+        unstable: Python numbers that an iteration makes NumPy scalars of these dtypes.
     """
 
     bound: list[str]
     exposed: frozenset[str]
+    live: frozenset[str]
     carried: list[str] = field(default_factory=list)
     dropped: set[str] = field(default_factory=set)
+    either: dict[str, np.dtype] = field(default_factory=dict)
+    unstable: dict[str, np.dtype] = field(default_factory=dict)
+
+    @property
+    def dead(self) -> list[str]:
+        """The names that nobody reads after the loop."""
+        return [name for name in self.bound if name not in self.live]
 
 
 @dataclass(slots=True)
@@ -89,6 +101,7 @@ class Body:
         graph: Inputs: the index, the carried values, the captured ones. Outputs: the carried values.
         captured: The values of the graph around it that the body reads.
         names: The carried names.
+        either: Those of them for which is carried whether they are Python numbers.
         storages: The written storages.
         last: Names that are bound in each iteration before they are read.
         ends: What the carried and last names mean at the end of an iteration.
@@ -102,6 +115,7 @@ class Body:
     graph: Graph
     captured: list[Operand]
     names: list[str]
+    either: dict[str, np.dtype]
     storages: list[Storage]
     last: list[str]
     ends: dict[str, Any]
@@ -155,8 +169,9 @@ class Carry(Branches):
         try:
             initial = dict(env)
             index = self._index(course, inner)
-            heads = {name: self._head(initial.get(name), inner) for name in names.carried}
+            heads = {name: self._head(initial.get(name), inner, names.either.get(name)) for name in names.carried}
             slots = [head.storage.value for head in heads.values()]
+            slots += [head.python for head in heads.values() if head.python is not None]
             for name in names.bound:
                 if name not in names.exposed and name not in heads:
                     env[name] = Opaque("long-loop", f"`{name}` may have its value of an earlier iteration")
@@ -171,14 +186,16 @@ class Carry(Branches):
                 course.bind(index)
             at_head = {name: env.get(name) for name in names.bound}
             kept = [name for name, head in heads.items() if head.storage.shared]
-            leaving = self._meet(self.block(body), course, index, [heads[name] for name in kept], orelse)
+            leaving = self._meet(self.block(body), course, index, [heads[name] for name in kept], names, orelse)
             if is_changed(containers):
                 raise CannotCapture("long-loop", "a list or dict is changed in it")
             written = {id(s): (s, old) for s, old in reversed(self.journal[mark:])}
             fresh = [s for s, old in written.values() if not inner.owns(old) and s not in storages]
             more = [n for n in names.bound if n not in heads and self._must_carry(n, names, initial, at_head, entered)]
-            if fresh or more:
+            unsure = {n: value.dtype for n in heads if _is_unsure(value := env.get(n)) and n not in names.either}
+            if fresh or more or unsure:
                 names.carried += more
+                names.either.update(unsure)
                 return None, fresh, False
             seen = (leaving, written, kept)
             return self._finish_body(inner, index, slots, names, storages, heads, initial, entered, *seen)
@@ -193,7 +210,7 @@ class Carry(Branches):
         value = self.frame.env.get(name)
         if name in names.exposed:
             return value is not at_head[name]
-        if name in names.dropped or initial.get(name) is None:
+        if name in names.dropped or name not in names.live or initial.get(name) is None:
             return False
         keeps = isinstance(value, Opaque) or not entered
         if keeps and not _can_be_head(initial[name], value):
@@ -203,7 +220,9 @@ class Carry(Branches):
 
     # ---- how an iteration ends
 
-    def _meet(self, signal: Signal, course: Course, index: LoopInt, kept: list[Arr], orelse: bool) -> Leaving:
+    def _meet(
+        self, signal: Signal, course: Course, index: LoopInt, kept: list[Arr], names: Names, orelse: bool
+    ) -> Leaving:
         """Bring the ways through the body together; afterwards the names mean what they mean at its end."""
         builder = self.builder
         on = [way for way in self.exits if way.kind == CONTINUE]
@@ -225,6 +244,13 @@ class Carry(Branches):
                 if live is not None:
                     ends = self._add("py_and", live, ends)
                 leaving.stop = ends if leaving.stop is None else self._add("py_or", leaving.stop, ends)
+            for name in names.dead:  # what nobody reads after the loop need not be chosen
+                if name not in names.exposed:
+                    self.frame.env.pop(name, None)
+                for way in out:
+                    way.env.pop(name, None)
+                    if name in self.frame.env:
+                        way.env[name] = self.frame.env[name]
             ways.append(Exit(CONTINUE, builder.predicate, dict(self.frame.env)))
         builder.predicate = None
         if len(ways) > 1:
@@ -319,6 +345,9 @@ class Carry(Branches):
                 and value.storage not in storages
             )
             if name not in heads:
+                if name not in names.live:
+                    after[name] = Opaque("long-loop", f"`{name}` after a loop that is compiled")
+                    continue
                 if value is None:
                     continue
                 if not (entered and (is_own or is_scalar)) or name in names.dropped:
@@ -332,11 +361,18 @@ class Carry(Branches):
             seen.add(id(value.storage))
             ends[name] = value
             if name in heads:
-                stable = stable and value.spec == heads[name].spec
+                before_spec = heads[name].spec
+                if value.spec != before_spec:
+                    stable = False
+                    if before_spec.kind == "python" and value.spec.kind == "scalar":
+                        names.unstable[name] = value.dtype
             else:
                 last.append(name)
         leaves = self._leaves(leaving.value, inner, initial, seen)
-        outputs = [self.read(ends[name]) for name in names.carried]
+        outputs = [self.read(plain(ends[name]) if name in names.either else ends[name]) for name in names.carried]
+        for name in heads:
+            if name in names.either:
+                outputs.append(self._flag(self._is_python(ends[name])))
         outputs += [storage.value for storage in storages]
         behind = [self.read(value) for value in (*(ends[name] for name in last), *leaves)]
         flags = [leaving.broke, leaving.returned, leaving.stop]
@@ -349,8 +385,8 @@ class Carry(Branches):
         inputs = (*first, *places, *(value for _, value in captured))
         graph = Graph("body", inputs, tuple(inner.nodes), tuple(outputs))
         return (
-            Body(graph, [operand for operand, _ in captured], list(names.carried), list(storages), last, ends, after,
-                 leaving, leaves, moved, kept),
+            Body(graph, [operand for operand, _ in captured], list(names.carried), dict(names.either), list(storages),
+                 last, ends, after, leaving, leaves, moved, kept),
             [],
             stable,
         )  # fmt: skip
@@ -406,8 +442,12 @@ class Carry(Branches):
                 low, high = None if bottom is None else bottom + 1, top
         return LoopInt(value, low, high, (((value.name, 1),), 0))
 
-    def _head(self, value: Any, inner: BodyBuilder) -> Arr:
-        """What a carried name is bound to at the head of an iteration."""
+    def _head(self, value: Any, inner: BodyBuilder, dtype: np.dtype | None = None) -> Arr:
+        """What a carried name is bound to at the head of an iteration; a NumPy scalar where a `dtype` is given."""
+        if dtype is not None:
+            slot = inner.input(Spec((), dtype, "scalar"))
+            flag = inner.input(Spec((), np.dtype(bool), "python"))
+            return Arr(Storage(slot, slot.spec), (), make_dummy((), dtype), "scalar", python=flag)
         shared = isinstance(value, Arr) and value.kind == "array" and not self._is_private(value)
         if isinstance(value, Known | Sym | LoopInt):
             value = self._as_scalar(value)
@@ -420,6 +460,10 @@ class Carry(Branches):
     def _as_scalar(self, value: Any) -> Arr:
         operand = self.operand(value)
         return Arr(Storage(operand, operand.spec), (), make_dummy((), operand.spec.dtype), operand.spec.kind)
+
+
+def _is_unsure(value: Any) -> bool:
+    return isinstance(value, Arr) and value.python is not None
 
 
 def parts_of(value: Any) -> list[Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from autojit.capture.branches import Exit
 from autojit.capture.carry import Body, Carry, Course, Names, is_made_inside
 from autojit.capture.names import Flow, names
+from autojit.capture.python_numbers import plain
 from autojit.capture.regions import BREAK, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Opaque, Storage, Stream, Sym, make_dummy
@@ -30,6 +31,10 @@ _FINAL = ("raises", "effect", "statement", "unknown-value")
 
 class Loops(Carry):
     """The rules for `for` and `while` statements: roll, or unroll, or leave it to Python."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._flows: dict[ast.FunctionDef, Flow] = {}
 
     def _run_For(self, node: ast.For) -> Signal:
         course = self._course(node)
@@ -152,17 +157,23 @@ class Loops(Carry):
             entered = test is True and (course.test is not None or static is not None or self._require_entry(course))
             stop = self.builder.const(False) if isinstance(test, bool) else self._negated_condition(test)
             state = self.save()
-            body = self.find_body(course, node.body, self._names_of(node, course), entered, bool(node.orelse))
+            known, orelse = self._names_of(node), bool(node.orelse)
+            body = self.find_body(course, node.body, known, entered, orelse)
+            can_peel = entered and isinstance(course.start, Known) and (static is None or len(static) > 1)
+            if body is None and not can_peel and known.unstable:
+                # Python numbers that become NumPy scalars, if there is an iteration.
+                known.either.update(known.unstable)
+                body = self.find_body(course, node.body, known, entered, orelse)
             if body is None:
                 # The specs settle after one iteration: peel it.
-                if not (entered and isinstance(course.start, Known) and (static is None or len(static) > 1)):
+                if not can_peel:
                     raise CannotCapture("long-loop", "what it carries changes its type")
                 self.restore(state)
                 if course.bind is not None:
                     course.bind(course.start)
                 yield self.block(node.body)
                 course, entered, stop = self._rest(course)
-                body = self.find_body(course, node.body, self._names_of(node, course), entered, bool(node.orelse))
+                body = self.find_body(course, node.body, self._names_of(node), entered, orelse)
                 if body is None:
                     raise CannotCapture("long-loop", "what it carries changes its type")
             self._emit(body, course, stop, entered)
@@ -187,7 +198,7 @@ class Loops(Carry):
     def _negated_condition(self, test: Operand) -> Operand:
         return self._add("py_not", test)
 
-    def _names_of(self, node: Any, course: Course) -> Names:
+    def _names_of(self, node: Any) -> Names:
         """The names that the body binds, and those that it reads first."""
         local = self.frame.local_names
         exposed = Flow(node.body, local).block(node.body, frozenset())
@@ -202,7 +213,17 @@ class Loops(Carry):
         if any(isinstance(value, Closure) for value in self.frame.env.values()):
             exposed |= bound  # a nested function sees the names of the moment
         bound &= local
-        return Names(sorted(bound), frozenset(exposed & bound))
+        return Names(sorted(bound), frozenset(exposed & bound), self._live_after(node) & bound)
+
+    def _live_after(self, node: Any) -> frozenset[str]:
+        """The local names that may be read after a statement."""
+        function = self.frame.node
+        if not isinstance(function, ast.FunctionDef):
+            return self.frame.local_names
+        flow = self._flows.get(function)
+        if flow is None:
+            flow = self._flows[function] = Flow(function.body, self.frame.local_names)
+        return flow.live_after(node) if id(node) in flow.after else self.frame.local_names
 
     def _rest(self, course: Course) -> tuple[Course, bool, Operand]:
         """The loop after its first iteration."""
@@ -234,8 +255,9 @@ class Loops(Carry):
         env.update(body.after)
         inits: list[Operand] = []
         for name in body.names:
-            value = initial[name]
-            inits.append(self.operand(value) if not isinstance(value, Arr) else self.read(value))
+            value, operand = initial[name], self.operand(plain(initial[name]))
+            inits.append(self._as_numpy(value, operand, body.either[name]) if name in body.either else operand)
+        inits += [self._flag(self._is_python(initial[name])) for name in body.names if name in body.either]
         inits += [storage.value for storage in body.storages]
         behind = [body.ends[name].spec for name in body.last] + [leaf.spec for leaf in body.leaves]
         inits += [self._placeholder(spec) for spec in behind]
@@ -251,6 +273,9 @@ class Loops(Carry):
         after = iter(outputs)
         for name in body.names:
             env[name] = self._named(next(after))
+        for name in body.names:
+            if name in body.either:
+                env[name] = replace(env[name], python=next(after))
         for storage in body.storages:
             self.journal.append((storage, storage.value))
             storage.value = next(after)

@@ -29,7 +29,9 @@ class Memory:
         self._memo: dict[str, Any] = {}  # outside objects by their path
 
     def read(self, array: Arr) -> Operand:
-        """The present contents of an array."""
+        """The present contents of an array. A NumPy scalar that may be a Python number is made sure of."""
+        if array.python is not None:
+            self.trap_if(array.python)
         value = array.storage.value
         for step in array.steps:
             (value,) = self.builder.add(step.op, [value, *step.operands], dict(step.params), self.line)

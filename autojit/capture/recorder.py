@@ -378,8 +378,8 @@ class Recorder(Memory):
             if other.spec.kind != "python" and dtype.kind in "iu" and dtype != np.int64:
                 if not isinstance(operand, Const):
                     sym = next((n for n, value in self._scalars.items() if value is operand), "")
-                    if sym in self._moving:
-                        raise CannotCapture("moving-shape", f"a loop variable beside an array of {dtype}")
+                    if sym in self._moving or not sym:
+                        return operand  # checked by the program
                     value = (self.examples or {}).get(sym)
                     if value is None:
                         raise CannotCapture("unknown-value", "an integer whose value is not known")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.recorder import Recorder, describe
-from autojit.capture.values import Arr, Closure, Items, Known, Masked, Method, Opaque, Partial, Storage, Sym, ViewStep
+from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Masked, Method, Opaque, Partial, Storage, Sym, ViewStep
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Operand
 from autojit.ir.spec import Spec
@@ -108,6 +108,8 @@ class RecipeMaker:
             return FromPrologue(value.name)
         if isinstance(value, Arr):
             return self._array(value)
+        if isinstance(value, LoopInt):
+            return self._result(value.value, value.value.spec, None)
         if isinstance(value, Items):
             if value.path is not None:
                 return FromPrologue(value.path)

@@ -150,6 +150,7 @@ class Arr:
         dummy: An array of the same shape, dtype and strides, whose memory must not be read.
         kind: What kind of object Python sees.
         readonly: Whether NumPy refuses to write to it.
+        python: For a NumPy scalar: a bool of the graph; where it holds, Python sees a Python number of the same value.
     """
 
     storage: Storage
@@ -157,6 +158,7 @@ class Arr:
     dummy: np.ndarray
     kind: Kind = "array"
     readonly: bool = False
+    python: Operand | None = None
 
     @property
     def spec(self) -> Spec:
@@ -291,6 +293,8 @@ class Frame:
         namespace_path: Their name in the prologue; `None` for NumPy's own modules, which are taken as constant.
         cells: Free variables to abstract values, for functions that are not the region's own.
         locals: The names that are local.
+        caller: The frame that called this one.
+        node: The function's definition.
     """
 
     name: str
@@ -303,6 +307,7 @@ class Frame:
     parent: Frame | None = None
     trusted: bool = False
     caller: Frame | None = None
+    node: Any = None
 
 
 def describe(value: Any) -> str:

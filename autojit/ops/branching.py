@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
@@ -27,6 +28,16 @@ def _select_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, 
 
 def _select_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
     return (jnp.where(*xs),)
+
+
+def _as_scalar(x: Any) -> Any:
+    return np.asarray(x)[()]
+
+
+def _as_scalar_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+    if specs[0].shape:
+        raise TypeError("a number of several elements")
+    return (Spec((), specs[0].dtype, "scalar"),)
 
 
 def _leave(flag: Any) -> bool:
@@ -51,6 +62,10 @@ ROWS: tuple[Op, ...] = (
         "select", _select, "elementwise", ("condition", "x", "y"), infer=_select_infer, lower=_select_lower, numpy=(),
         text=lambda inputs, params: "({1} if {0} else {2})".format(*inputs), sharding="elementwise",
         note="a conditional expression on array data, or what a name is bound to after an `if`",
+    ),
+    row(
+        "as_scalar", _as_scalar, "elementwise", ("x",), infer=_as_scalar_infer, lower=lambda node, xs, trap: (xs[0],),
+        numpy=(), sharding="elementwise", note="a Python number as the NumPy scalar of its dtype",
     ),
     row(
         "leave_if", _leave, "indexing", ("flag",), infer=_leave_infer, lower=_leave_lower, numpy=(), traps=True,
