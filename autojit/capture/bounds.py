@@ -136,16 +136,18 @@ class Bounds(Functions):
         """A bound between 0 and the length."""
         return self.greatest(self.least(value, length), Known(0))
 
-    def slice_span(self, start: Any, stop: Any, step: int, length: Bound) -> Span:
-        """The elements that `start:stop:step` takes of `length`, for a step of 1 or -1, in the order of the axis."""
+    def slice_span(self, start: Any, stop: Any, step: int, base: Span) -> Span:
+        """The elements that `start:stop:step` takes of a span, for a step of 1 or -1, in the order of the axis."""
         low, high = (start, stop) if step == 1 else (stop, start)
         ends = []
-        for bound, default in ((low, Known(0)), (high, length)):
+        for bound, default in ((low, base.start), (high, base.stop)):
             if isinstance(bound, Known) and bound.value is None:
                 ends.append(default)
                 continue
+            length = self.length_of(base)
             place = self.from_front(self.bound_of(bound), length)
-            ends.append(self.clamp(place if step == 1 else self.plus(place, Known(1)), length))
+            place = self.clamp(place if step == 1 else self.plus(place, Known(1)), length)
+            ends.append(self.plus(base.start, place))
         return Span(*ends)
 
     # ---- which elements are meant

@@ -97,11 +97,8 @@ class RaggedViews(Bounds):
         if step not in (None, 1, -1):
             raise CannotCapture("moving-shape", "the length of a slice with a step changes with a loop variable")
         step = step or 1
-        if span is None:
-            taken = self.slice_span(part.start, part.stop, step, Known(length))
-        else:
-            inner = self.slice_span(part.start, part.stop, step, self.length_of(span))
-            taken = Span(self.plus(span.start, inner.start), self.plus(span.start, inner.stop))
+        whole = Span(Known(0), Known(length)) if span is None else span
+        taken = self.slice_span(part.start, part.stop, step, whole)
         if step == 1:
             return Known(slice(None)), taken
         return Known(slice(None, None, -1)), self._turned(taken, length)
@@ -181,7 +178,7 @@ class RaggedViews(Bounds):
         low, high = max(-length, -length if low is None else low), min(have, have if high is None else high)
         front, back = max(-low, 0), max(high + length - have, 0)
         if front or back:
-            shapes = [array.shape[:axis] + (n,) + array.shape[axis + 1 :] for n in (front, back)]
+            shapes = [(*array.shape[:axis], n, *array.shape[axis + 1 :]) for n in (front, back)]
             pads = [self.apply(TABLE["np.zeros"], [], {"shape": shape, "dtype": array.dtype}) for shape in shapes]
             parts = [part for part in (pads[0], array, pads[1]) if part.shape[axis]]
             array = self.apply(TABLE["np.concatenate"], parts, {"axis": axis})
