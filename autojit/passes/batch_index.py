@@ -85,6 +85,21 @@ class _Entries:
         else:
             self.add(Window(number, entry.length, entry.step, entry.proven))
 
+    def around(self, parts: Sequence[_Part], base: Lane) -> int:
+        """All entries as they are, and the whole axis of the trips; the number of axes behind it in the result."""
+        tail = 0
+        placed = not base.batched
+        for part in parts:
+            if not placed and part.axis == base.place:
+                self.add(WHOLE)
+                placed, tail = True, 0
+            self.fixed(part)
+            tail += part.entry is None or isinstance(part.entry, Slice | Window)
+        if not placed:
+            self.add(WHOLE)
+            tail = 0
+        return tail
+
     @property
     def index(self) -> Index:
         return Index(tuple(self.entries))
@@ -97,21 +112,18 @@ def read(batch: Batch, base: Lane, index: Index, operands: Sequence[Lane], spec:
     assert base.operand is not None
     if not moving and not plan.arrays:
         entries = _Entries()
-        if base.batched:
-            entries.add(WHOLE)
-        for part in parts:
-            entries.fixed(part)
+        tail = entries.around(parts, base)
         value = batch.call("getitem", [base.operand, *entries.operands], index=entries.index)
-        return batch.lane(value, spec) if base.batched else Lane(value, spec, False)
+        return batch.lane(value, spec, tail) if base.batched else Lane(value, spec, False)
     if not base.batched and len(moving) == 1 and not plan.arrays:
-        value = _slide(batch, base.operand, parts, moving[0])
-        if value is not None:
-            return batch.lane(batch.reshape(value, (batch.count, *spec.shape)), spec)
+        lane = _slide(batch, base.operand, parts, moving[0], spec)
+        if lane is not None:
+            return lane
     return batch.lane(_gather(batch, base, parts, plan, spec), spec)
 
 
-def _slide(batch: Batch, base: Operand, parts: list[_Part], moving: _Part) -> Operand | None:
-    """A read that moves along one axis: slices of that axis, the trips in front; `None` where there are none."""
+def _slide(batch: Batch, base: Operand, parts: list[_Part], moving: _Part, spec: Spec) -> Lane | None:
+    """A read that moves along one axis: slices of that axis; `None` where there are none."""
     entry, lane = moving.entry, moving.operand
     assert lane is not None and moving.axis is not None
     if lane.form is None:
@@ -120,10 +132,12 @@ def _slide(batch: Batch, base: Operand, parts: list[_Part], moving: _Part) -> Op
     first, change = batch.trips.at(lane.form)
     size = entry.length if isinstance(entry, Window) else 1
     step = entry.step if isinstance(entry, Window) else 1
+    behind = spec.ndim - _place(parts, moving)
     if size == 0:
         return None
     if size > 1 and step == 1 and change == size and not lane.form.symbols:
-        return _slide_blocks(batch, base, parts, moving, first, size)
+        value = _blocks(batch, base, parts, moving, first, size)
+        return None if value is None else batch.lane(value, spec, behind)
     if size > MOST_SLICES:
         return None
     slices = []
@@ -132,10 +146,9 @@ def _slide(batch: Batch, base: Operand, parts: list[_Part], moving: _Part) -> Op
         if piece is None:
             return None
         slices.append(_slice(batch, base, parts, moving, *piece))
-    if size == 1:
-        return slices[0]
-    place = 1 + _place(parts, moving)
-    return batch.call("np.stack", slices, axis=place)
+    if isinstance(entry, Place):
+        return batch.lane(slices[0], spec, behind)
+    return batch.lane(batch.call("np.stack", slices, axis=_place(parts, moving) + 1), spec, behind)
 
 
 def _line(
@@ -173,7 +186,7 @@ def _start(batch: Batch, symbols: Sequence[tuple[str, int]], first: int) -> Oper
 def _slice(
     batch: Batch, base: Operand, parts: list[_Part], moving: _Part, entry: Entry, operand: Operand | None
 ) -> Operand:
-    """The base with `entry` in the place of the moving one; its axis comes first."""
+    """The base with `entry` in the place of the moving one."""
     entries = _Entries()
     for part in parts:
         if part is not moving:
@@ -183,9 +196,7 @@ def _slice(
         else:
             assert isinstance(entry, Window)
             entries.operand(entry, operand)
-    value = batch.call("getitem", [base, *entries.operands], index=entries.index)
-    place = _place(parts, moving)
-    return batch.transpose(value, (place, *(n for n in range(value.spec.ndim) if n != place)))
+    return batch.call("getitem", [base, *entries.operands], index=entries.index)
 
 
 def _place(parts: list[_Part], moving: _Part) -> int:
@@ -194,7 +205,7 @@ def _place(parts: list[_Part], moving: _Part) -> int:
     return sum(part.entry is None or isinstance(part.entry, Slice | Window) for part in before)
 
 
-def _slide_blocks(
+def _blocks(
     batch: Batch, base: Operand, parts: list[_Part], moving: _Part, first: int, size: int
 ) -> Operand | None:
     """Windows that lie one after the other are one slice."""
@@ -209,8 +220,7 @@ def _slide_blocks(
             entries.fixed(part)
     value: Operand = batch.call("getitem", [base, *entries.operands], index=entries.index)
     place, shape = _place(parts, moving), value.spec.shape
-    value = batch.reshape(value, (*shape[:place], batch.count, size, *shape[place + 1 :]))
-    return batch.transpose(value, (place, *(n for n in range(value.spec.ndim) if n != place)))
+    return batch.reshape(value, (*shape[:place], batch.count, size, *shape[place + 1 :]))
 
 
 #: Windows of more elements than this are read by index arrays, not as slices side by side.
@@ -270,6 +280,9 @@ def _take_fixed(
     if base.batched:
         entries.add(WHOLE)
         left.append(None)
+        rows: Operand = batch.rows(base)
+    else:
+        rows = base.operand
     for part in parts:
         if part.entry is None:
             continue
@@ -281,8 +294,8 @@ def _take_fixed(
         if isinstance(part.entry, Slice | Window):
             left.append(part)
     if all(entry == WHOLE for entry in entries.entries):
-        return base.operand, left
-    return batch.call("getitem", [base.operand, *entries.operands], index=entries.index), left
+        return rows, left
+    return batch.call("getitem", [rows, *entries.operands], index=entries.index), left
 
 
 def _array(
@@ -369,15 +382,7 @@ def _value(batch: Batch, stored: Lane, ndim: int, place: int) -> Operand:
     """What is written, with the axis of the trips at `place` among the `ndim` axes of one trip's target."""
     if stored.spec.ndim > ndim:
         raise Refused("the assigned value has more axes than its target")
-    if not stored.batched:
-        assert stored.operand is not None
-        shape = stored.spec.shape
-        behind = ndim - place
-        if len(shape) <= behind:
-            return stored.operand
-        cut = len(shape) - behind
-        return batch.reshape(stored.operand, (*shape[:cut], 1, *shape[cut:]))
-    return batch.transpose(batch.aligned(stored, ndim), (*range(1, place + 1), 0, *range(place + 1, ndim + 1)))
+    return batch.aligned(stored, ndim - place)
 
 
 def _scatter(
@@ -403,23 +408,28 @@ def _scatter(
     return batch.call("setitem", [base, value, *entries.operands], index=entries.index)
 
 
-def write_rows(batch: Batch, base: Lane, stored: Lane, index: Index, operands: Sequence[Lane]) -> Operand:
+def write_rows(batch: Batch, base: Lane, stored: Lane, index: Index, operands: Sequence[Lane], spec: Spec) -> Lane:
     """`base[index] = stored` in every row, for an index that is the same in all trips."""
-    rows = batch.rows(base)
     if len(operands) == 1 and index.entries == (Place(0),) and operands[0].spec.dtype == np.bool_:
         mask = operands[0]
         if mask.spec.shape != base.spec.shape or stored.spec.ndim:
             raise Refused("a masked write has a batched form for whole masks and numbers only")
-        value = batch.cast(batch.array(batch.aligned(stored, base.spec.ndim)), base.spec.dtype)
-        return batch.call("np.where", [batch.aligned(mask, base.spec.ndim), value, rows])
+        tail = batch.common([base, mask, stored])
+        value = batch.cast(batch.array(batch.aligned(stored, tail)), base.spec.dtype)
+        return batch.lane(
+            batch.call("np.where", [batch.aligned(mask, tail), value, batch.aligned(base, tail)]), spec, tail
+        )
     parts, plan = parts_of(index, base.spec, operands)
     if plan.arrays or any(part.moves for part in parts):
         raise Refused("a moving write to a temporary array has no batched form")
-    entries = _Entries()
-    entries.add(WHOLE)
-    for part in parts:
-        entries.fixed(part)
     if stored.spec.ndim > len(plan.shape):
         raise Refused("the assigned value has more axes than its target")
-    value = batch.aligned(stored, len(plan.shape))
-    return batch.call("setitem", [rows, value, *entries.operands], index=entries.index)
+    if not base.batched:
+        base = Lane(batch.rows(base), base.spec, True)
+    entries = _Entries()
+    tail = entries.around(parts, base)
+    value = _value(batch, stored, len(plan.shape), len(plan.shape) - tail)
+    assert base.operand is not None
+    return batch.lane(
+        batch.call("setitem", [base.operand, value, *entries.operands], index=entries.index), spec, base.tail
+    )

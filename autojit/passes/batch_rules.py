@@ -32,26 +32,26 @@ def apply(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     return rule(batch, node, lanes)
 
 
-def _one(batch: Batch, node: Node, value: Operand) -> list[Lane]:
-    return [batch.lane(value, node.outputs[0].spec)]
+def _one(batch: Batch, node: Node, value: Operand, tail: int | None = None) -> list[Lane]:
+    return [batch.lane(value, node.outputs[0].spec, tail)]
 
 
 # ---- elementwise
 
 
 def _ufunc(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
-    ndim = node.outputs[0].spec.ndim
+    tail = batch.common(lanes)
     dtypes = loop_dtypes(node.op.call, node.specs, node.keywords.get("dtype"))  # type: ignore[arg-type]
-    operands = [batch.strong(lane, dtype, ndim) for lane, dtype in zip(lanes, dtypes, strict=False)]
+    operands = [batch.strong(lane, dtype, tail) for lane, dtype in zip(lanes, dtypes, strict=False)]
     values = batch.calls(node.op, operands, node.keywords)
-    return [batch.lane(value, out.spec) for value, out in zip(values, node.outputs, strict=True)]
+    return [batch.lane(value, out.spec, tail) for value, out in zip(values, node.outputs, strict=True)]
 
 
 def _function(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     """A function whose operands broadcast."""
-    spec = node.outputs[0].spec
-    operands = [batch.strong(lane, spec.dtype if lane.spec.weak else lane.spec.dtype, spec.ndim) for lane in lanes]
-    return _one(batch, node, batch.call(node.op.name, operands, **node.keywords))
+    spec, tail = node.outputs[0].spec, batch.common(lanes)
+    operands = [batch.strong(lane, spec.dtype if lane.spec.weak else lane.spec.dtype, tail) for lane in lanes]
+    return _one(batch, node, batch.call(node.op.name, operands, **node.keywords), tail)
 
 
 def _python(name: str) -> Rule:
@@ -83,14 +83,15 @@ def _python_divide(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane
 
 
 def _select(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
-    spec = node.outputs[0].spec
-    operands = [batch.array(batch.aligned(lane, spec.ndim)) for lane in lanes]
-    value = batch.call("np.where", operands)
-    return _one(batch, node, value)
+    tail = batch.common(lanes)
+    operands = [batch.array(batch.aligned(lane, tail)) for lane in lanes]
+    return _one(batch, node, batch.call("np.where", operands), tail)
 
 
 def _astype(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
-    return _one(batch, node, batch.call("astype", [batch.rows(lanes[0])], dtype=node.keywords["dtype"]))
+    tail = batch.common(lanes)
+    value = batch.call("astype", [batch.aligned(lanes[0], tail)], dtype=node.keywords["dtype"])
+    return _one(batch, node, value, tail)
 
 
 def _item(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
@@ -125,18 +126,19 @@ def _rows_or_value(batch: Batch, lane: Lane) -> Operand:
 def _reduction(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     if len(lanes) != 1:
         raise Refused(f"`{node.op.name}` with several operands has no batched form")
-    params = node.keywords
+    params, lane = node.keywords, lanes[0]
     default = 0 if node.op.name.endswith(".reduce") else None
     axis = params.pop("axis", default)
-    ndim = lanes[0].spec.ndim
-    axes = range(ndim) if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
-    rows = batch.rows(lanes[0])
+    ndim = lane.spec.ndim
     if not ndim:
-        rows, shifted = batch.reshape(rows, (batch.count, 1)), (1,)
         params.pop("keepdims", None)
-    else:
-        shifted = tuple(one % ndim + 1 for one in axes)
-    return _one(batch, node, batch.call(node.op.name, [rows], axis=shifted, **params))
+        rows = batch.reshape(batch.rows(lane), (batch.count, 1))
+        return _one(batch, node, batch.call(node.op.name, [rows], axis=(1,), **params))
+    axes = sorted(one % ndim for one in (range(ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)))
+    value = lane.operand if lane.operand is not None else batch.rows(lane)
+    shifted = tuple(one + (one >= lane.place) for one in axes)
+    tail = lane.tail if params.get("keepdims") else lane.tail - sum(one >= lane.place for one in axes)
+    return _one(batch, node, batch.call(node.op.name, [value], axis=shifted, **params), tail)
 
 
 def _search(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
@@ -159,7 +161,8 @@ def _product(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     """`np.dot` and `np.matmul` of vectors and matrices."""
     first, second = lanes
     if not first.spec.ndim or not second.spec.ndim:
-        return _one(batch, node, batch.call("np.multiply", [batch.aligned(x, node.outputs[0].spec.ndim) for x in lanes]))
+        tail = batch.common(lanes)
+        return _one(batch, node, batch.call("np.multiply", [batch.aligned(x, tail) for x in lanes]), tail)
     if node.op.name == "np.dot" and max(first.spec.ndim, second.spec.ndim) > 2:
         raise Refused("`np.dot` of arrays of more than two axes has no batched form")
     spec = node.outputs[0].spec
@@ -177,10 +180,11 @@ def _product(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
 def _vectors(batch: Batch, lanes: Sequence[Lane]) -> Operand:
     first, second = lanes
     if first.batched and second.batched:
-        products = batch.call("np.multiply", [batch.rows(first), batch.rows(second)])
+        tail = batch.common(lanes)
+        products = batch.call("np.multiply", [batch.aligned(lane, tail) for lane in lanes])
         if products.spec.dtype.kind == "b":
             raise Refused("a product of booleans has no batched form")
-        return batch.call("np.sum", [products], axis=1, dtype=products.spec.dtype)
+        return batch.call("np.sum", [products], axis=tail, dtype=products.spec.dtype)
     rows, other = (first, second) if first.batched else (second, first)
     return batch.call("np.matmul", [batch.rows(rows), _number(other)])
 
@@ -282,7 +286,7 @@ def _like(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
 def _setitem(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     """A write to an array that lives in one trip only."""
     base, stored, *operands = lanes
-    return _one(batch, node, write_rows(batch, base, stored, node.keywords["index"], operands))
+    return [write_rows(batch, base, stored, node.keywords["index"], operands, node.outputs[0].spec)]
 
 
 def _getitem(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:

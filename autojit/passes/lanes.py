@@ -21,6 +21,8 @@ from autojit.passes.affine import Affine, Trips, form_of
 #: A batched value of more bytes than this keeps its loop.
 LARGEST_BATCH = 64 << 20
 
+WHOLE = Slice(None, None, None)
+
 
 class Emitter(Builder):
     """Nodes in the place of a loop: their names are free in the graph around it.
@@ -44,12 +46,24 @@ class Lane:
         spec: What it is in one trip.
         batched: Whether there is a row per trip.
         form: For an integer, its affine form, if it has one.
+        behind: The number of its own axes behind the axis of the trips; all of them when `None`.
     """
 
     operand: Operand | None
     spec: Spec
     batched: bool
     form: Affine | None = None
+    behind: int | None = None
+
+    @property
+    def tail(self) -> int:
+        """The number of its own axes behind the axis of the trips."""
+        return self.spec.ndim if self.behind is None else self.behind
+
+    @property
+    def place(self) -> int:
+        """The axis of the trips."""
+        return self.spec.ndim - self.tail
 
 
 class Batch:
@@ -100,8 +114,10 @@ class Batch:
         if lane.operand is None:
             return self._indices(lane)
         if lane.batched:
-            assert isinstance(lane.operand, Value)
-            return lane.operand
+            axes = (lane.place, *(axis for axis in range(lane.spec.ndim + 1) if axis != lane.place))
+            value = self.transpose(lane.operand, axes)
+            assert isinstance(value, Value)
+            return value
         filled = self.array(lane.operand)
         return self.call("np.broadcast_to", [filled], shape=(self.count, *lane.spec.shape))
 
@@ -123,16 +139,26 @@ class Batch:
             value = self.call("np.add", [value, operand])
         return value
 
-    def aligned(self, lane: Lane, ndim: int) -> Operand:
-        """The rows with axes of length 1 in front of their own, so that they broadcast as the values do."""
+    def aligned(self, lane: Lane, tail: int) -> Operand:
+        """The value with `tail` axes behind the axis of the trips, so that it broadcasts as in one trip."""
         if not lane.batched:
             assert lane.operand is not None
+            front = lane.spec.ndim - tail
+            if front <= 0:
+                return lane.operand
+            return self.reshape(lane.operand, (*lane.spec.shape[:front], 1, *lane.spec.shape[front:]))
+        if lane.operand is not None and lane.tail == tail:
             return lane.operand
-        rows = self.rows(lane)
-        missing = ndim - lane.spec.ndim
-        if missing <= 0:
-            return rows
-        return self.reshape(rows, (self.count, *(1,) * missing, *lane.spec.shape))
+        rows, shape = self.rows(lane), lane.spec.shape
+        if tail >= len(shape):
+            return self.reshape(rows, (self.count, *(1,) * (tail - len(shape)), *shape))
+        front = len(shape) - tail
+        return self.transpose(rows, (*range(1, front + 1), 0, *range(front + 1, len(shape) + 1)))
+
+    def common(self, lanes: Sequence[Lane]) -> int:
+        """Where the axis of the trips does best for all of these lanes: where it is in the largest."""
+        batched = [lane for lane in lanes if lane.batched and lane.operand is not None]
+        return max(batched, key=lambda lane: (lane.spec.size, lane.spec.ndim)).tail if batched else 0
 
     def reshape(self, value: Operand, shape: Sequence[int]) -> Operand:
         """The value in another shape."""
@@ -150,13 +176,13 @@ class Batch:
         """The value, not a Python scalar, in another dtype."""
         return value if value.spec.dtype == dtype else self.call("astype", [value], dtype=dtype)
 
-    def strong(self, lane: Lane, dtype: np.dtype, ndim: int) -> Operand:
-        """The aligned rows; a Python number becomes what NumPy's promotion makes of it.
+    def strong(self, lane: Lane, dtype: np.dtype, tail: int) -> Operand:
+        """The aligned value; a Python number becomes what NumPy's promotion makes of it.
 
         Raises:
             Refused: An integer that does not fit.
         """
-        value = self.aligned(lane, ndim)
+        value = self.aligned(lane, tail)
         if not lane.batched or not lane.spec.weak or value.spec.dtype == dtype:
             return value
         if lane.spec.dtype.kind == "i" and dtype.kind in "iu":
@@ -174,26 +200,26 @@ class Batch:
         if not lane.batched:
             assert lane.operand is not None
             return lane.operand
-        entries = (-1, Ellipsis) if spec.kind == "array" and not spec.shape else (-1,)
-        value = self.call("getitem", [self.rows(lane)], index=Index(entries))
+        value = self.rows(lane) if lane.operand is None else lane.operand
+        entries = (*(WHOLE,) * lane.place, -1, *(() if spec.shape or spec.kind != "array" else (Ellipsis,)))
+        value = self.call("getitem", [value], index=Index(entries))
         if spec.kind == "python":
             return self.call("item", [value])
         return value
 
-    def lane(self, operand: Operand, spec: Spec) -> Lane:
+    def lane(self, operand: Operand, spec: Spec, tail: int | None = None) -> Lane:
         """A batched lane, checked.
 
         Raises:
-            Refused: The rows are not of the wanted dtype and shape.
+            Refused: It is not of the wanted dtype and shape.
         """
-        if operand.spec.shape != (self.count, *spec.shape) or operand.spec.dtype != spec.dtype:
+        place = 0 if tail is None else spec.ndim - tail
+        wanted = (*spec.shape[:place], self.count, *spec.shape[place:])
+        if operand.spec.shape != wanted or operand.spec.dtype != spec.dtype:
             raise Refused(f"a batched value would be {operand.spec}, not rows of {spec}")
-        return Lane(operand, spec, True)
+        return Lane(operand, spec, True, None, tail)
 
 
 def constant_lane(operand: Operand, form: Affine | None = None) -> Lane:
     """A lane that is the same in all trips."""
     return Lane(operand, operand.spec, False, form if form is not None else form_of(operand, {}))
-
-
-WHOLE = Slice(None, None, None)

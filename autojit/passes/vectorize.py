@@ -7,19 +7,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from autojit.errors import SourceLine
-from autojit.ir.graph import Const, Graph, Node, Operand
+from autojit.ir.graph import Const, Graph, Node, Operand, Value
 from autojit.ir.spec import Spec
 from autojit.passes.access import Refused
 from autojit.passes.affine import Affine, Trips, affine_forms
 from autojit.passes.batch_index import write
 from autojit.passes.batch_rules import apply
+from autojit.passes.contract import contract
+from autojit.passes.dce import dce
 from autojit.passes.dependence import Dependence, Last, Reduction, Stores, Unchanged, dependence
 from autojit.passes.lanes import Batch, Emitter, Lane, constant_lane
+from autojit.passes.loop_cost import nodes_cost
 
-#: What one operation of a rolled loop costs a trip, and a trip itself, in seconds.
-_OPERATION, _TRIP = 0.15e-6, 0.6e-6
-#: Batched values that stay in the cache cost nothing more; others travel at so many bytes a second.
-_CACHED, _BANDWIDTH = 1 << 20, 8e9
 _INT64 = np.dtype(np.int64)
 
 
@@ -73,25 +72,74 @@ def _vectorize(graph: Graph, rungs: list[Rung], depth: int) -> Graph:
             continue
         place = len(rungs)
         body = _vectorize(node.keywords["body"], rungs, depth + 1)
-        if body is not node.keywords["body"]:
-            changed = True
-            node = replace(node, params=tuple((k, body if k == "body" else v) for k, v in node.params))
         try:
-            emitter, results = vectorize_loop(node, taken)
+            made, results = _replaced(node, taken, depth)
         except Refused as error:
             rungs.insert(place, Rung("rolled", str(error), node.source, depth))
+            if body is not node.keywords["body"]:
+                node = with_body(node, body)
+                changed = True
             nodes.append(node)
             continue
-        rungs.insert(place, Rung("vectorized", "", node.source, depth))
+        inner = [Rung("vectorized", "", rung.source, rung.depth) for rung in rungs[place:]]
+        rungs[place:] = [Rung("vectorized", "", node.source, depth), *inner]
         changed = True
-        nodes += emitter.nodes
-        taken.update(value.name for made in emitter.nodes for value in made.outputs)
+        nodes += made
+        taken.update(value.name for one in made for value in one.outputs)
         found |= {value.name: result for value, result in zip(node.outputs, results, strict=True)}
     if not changed:
         return graph
     outputs = tuple(map(current, graph.outputs))
     writes = tuple(replace(one, value=current(one.value)) for one in graph.writes)
     return replace(graph, nodes=tuple(nodes), outputs=outputs, writes=writes)
+
+
+def _replaced(node: Node, taken: set[str], depth: int) -> tuple[tuple[Node, ...], tuple[Operand, ...]]:
+    """What takes the place of a loop and of the loops in it.
+
+    Raises:
+        Refused: It cannot be done, or does not pay.
+    """
+    emitter, results = vectorize_loop(with_body(node, _forced(node.keywords["body"])), taken)
+    rolled = nodes_cost([node], inside=depth > 0)
+    small = contract(Graph("batch", (), tuple(emitter.nodes), results), taken)
+    batched = nodes_cost(small.nodes, inside=depth > 0)
+    if batched > rolled:
+        text = f"{rolled / 1000:.1f} us are expected for it, {batched / 1000:.1f} us for all iterations at once"
+        raise Refused(text)
+    return small.nodes, small.outputs
+
+
+def _forced(body: Graph) -> Graph:
+    """A body without loops, whatever that costs.
+
+    Raises:
+        Refused: One of its loops stays.
+    """
+    if not any(node.op.name == "loop" for node in body.nodes):
+        return body
+    taken = names_of(body)
+    nodes: list[Node] = []
+    found: dict[str, Operand] = {}
+    for old in body.nodes:
+        node = replace(old, inputs=tuple(found.get(x.name, x) if isinstance(x, Value) else x for x in old.inputs))
+        if node.op.name != "loop":
+            nodes.append(node)
+            continue
+        try:
+            emitter, results = vectorize_loop(with_body(node, _forced(node.keywords["body"])), taken)
+        except Refused as error:
+            raise Refused(f"of a loop in it: {error}") from None
+        nodes += emitter.nodes
+        taken.update(value.name for one in emitter.nodes for value in one.outputs)
+        found |= {value.name: result for value, result in zip(node.outputs, results, strict=True)}
+    outputs = tuple(found.get(x.name, x) if isinstance(x, Value) else x for x in body.outputs)
+    return dce(replace(body, nodes=tuple(nodes), outputs=outputs))
+
+
+def with_body(node: Node, body: Graph) -> Node:
+    """The loop with another body."""
+    return replace(node, params=tuple((name, body if name == "body" else value) for name, value in node.params))
 
 
 def names_of(graph: Graph) -> set[str]:
@@ -186,7 +234,6 @@ class _Loop:
                 self.links.update(link.outputs[0].name for link in chain.links)
         for node in self.body.nodes:
             self._node(node)
-        self._weigh()
         self.batch.source = self.node.source
         results = tuple(self._result(number) for number in range(self.carried))
         for result, output in zip(results, self.node.outputs, strict=True):
@@ -253,6 +300,8 @@ class _Loop:
             size *= length
         if not stored.batched:
             raise Refused("a constant is stored and read again")
+        if stored.spec == spec:
+            return stored
         value = batch.cast(batch.rows(stored), spec.dtype)
         if size == spec.size:
             return batch.lane(batch.reshape(value, (batch.count, *spec.shape)), spec)
@@ -296,15 +345,6 @@ class _Loop:
             return lane.operand
         if lane.spec.ndim > spec.ndim:
             raise Refused("a term has more axes than what it is added to")
-        rows = batch.cast(batch.strong(lane, spec.dtype, lane.spec.ndim), spec.dtype)
+        rows = batch.cast(batch.strong(lane, spec.dtype, lane.tail), spec.dtype)
         typed = {"dtype": spec.dtype} if name in ("np.sum", "np.prod") else {}
-        return batch.call(name, [rows], axis=0 if name.endswith(".reduce") else (0,), **typed)
-
-    def _weigh(self) -> None:
-        """Refuse where the batched values would cost more than the trips do."""
-        nodes = self.batch.emitter.nodes
-        saved = self.trips.count * (_TRIP + _OPERATION * len(self.body.nodes))
-        batched = [value.spec.nbytes for node in nodes for value in node.outputs]
-        large = sum(size for size in batched if size > _CACHED)
-        if large / _BANDWIDTH > saved:
-            raise Refused(f"its iterations are long: all of them at once move {large >> 20} MiB")
+        return batch.call(name, [rows], axis=lane.place if name.endswith(".reduce") else (lane.place,), **typed)
