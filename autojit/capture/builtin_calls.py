@@ -85,7 +85,10 @@ class Builtins(Iteration):
         return self._convert_array(complex, value)
 
     def _builtin_bool(self, value: Any = Known(False)) -> Any:
-        return self._convert_array(bool, value) if isinstance(value, Arr) else Known(self.truth(value))
+        if isinstance(value, Arr):
+            return self._convert_array(bool, value)
+        truth = self.condition(value)
+        return Known(truth) if isinstance(truth, bool) else self.fresh(truth)
 
     def _builtin_abs(self, value: Any) -> Any:
         if is_traced(value):
@@ -249,6 +252,8 @@ class Builtins(Iteration):
             if value.spec.size > 1:
                 raise CannotCapture("raises", "ValueError: the truth value of an array is ambiguous")
             raise CannotCapture("data-branch", "Python branches on the contents of an array")
+        if isinstance(value, LoopInt):
+            raise CannotCapture("data-branch", "Python branches on a loop variable")
         return True
 
     def type_of(self, value: Any) -> type:

@@ -76,6 +76,8 @@ class Memory:
             op, operands, params = inverse(step, base.spec)
             inputs = [value] if op.name in ("np.transpose", "np.reshape") else [base, value, *operands]
             (value,) = self.builder.add(op, inputs, params, self.line)
+        if value.spec.kind != "array":  # arithmetic on an array of no axes gives a scalar
+            (value,) = self.builder.add(TABLE["np.broadcast_to"], [value], {"shape": ()}, self.line)
         self.journal.append((storage, storage.value))
         storage.value = value
         if storage.path is not None and not storage.written:
