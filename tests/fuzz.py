@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import dataclasses
 import os
 import signal
@@ -19,6 +20,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import autojit as aj
 from autojit.runtime import measured
+from tests.evaluated import evaluated
 from tests.loop_judge import judge_loops
 from tests.loop_programs import make_loop_program
 from tests.programs_judge import judge
@@ -150,11 +152,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--whole", action="store_true", help="print failing programs as they were made")
     parser.add_argument("--stop", action="store_true", help="stop at the first failure")
     parser.add_argument("--loops", action="store_true", help="programs of loops, compared bit by bit")
+    parser.add_argument(
+        "--numpy", action="store_true", help="clusters run in NumPy: some times faster, tries capture alone"
+    )
     parser.add_argument("--policy", choices=["eager", "measured", "strict"], default="eager", help="when to compile")
     options = parser.parse_args(arguments)
     _policy[0] = options.policy
     if options.policy == "measured":
         measured.PAYS_AFTER = 0.0
+    with evaluated() if options.numpy else contextlib.nullcontext():
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
     make, judged = (make_loop_program, judge_loops) if options.loops else (make_program, judge)
     start, seed, failed = time.monotonic(), options.seed, 0
     known: set[str] = set()

@@ -10,6 +10,7 @@ import ast
 import contextlib
 import io
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,9 @@ class Watch:
 
     def __init__(self, source: str) -> None:
         tree = ast.fix_missing_locations(_Watched().visit(ast.parse(source)))
-        self.program = load(ast.unparse(tree), {"__watch__": self.value, "__tick__": self.tick})
+        self.program = load(
+            ast.unparse(tree), {"__watch__": self.value, "__tick__": self.tick, "__stored__": self.stored}
+        )
         self.ticks = 0
 
     def tick(self) -> None:
@@ -62,6 +65,17 @@ class Watch:
             raise Immoderate("large integers")
         return value
 
+    def stored(self, value: Any, target: Callable[[], Any]) -> Any:
+        """The value, unless it overlaps its target with another stride: NumPy then reads what it wrote just now."""
+        if isinstance(value, np.ndarray):
+            try:
+                place = target()
+            except (IndexError, ValueError, TypeError):
+                return value
+            if isinstance(place, np.ndarray) and place.strides != value.strides and np.shares_memory(place, value):
+                raise Immoderate("overlap")
+        return value
+
 
 class _Watched(ast.NodeTransformer):
     """Puts the watch around operations and at the start of iterations."""
@@ -78,6 +92,13 @@ class _Watched(ast.NodeTransformer):
         return node
 
     visit_For = visit_While = _loop
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.targets[0], ast.Subscript):
+            place = ast.parse(f"lambda: {ast.unparse(node.targets[0])}", mode="eval").body
+            node.value = ast.Call(ast.Name("__stored__", ast.Load()), [node.value, place], [])
+        return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         self.generic_visit(node)

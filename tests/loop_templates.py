@@ -71,7 +71,7 @@ ELEMENTS = (
     "np.sum(<v>)", "(<v>).max()", "np.min(<v>)", "np.dot(<p>, <p>)", "<p> @ <p>", "(<m>).sum()", "np.count_nonzero(<m>)",
     "int(<e>)", "float(<e>)", "np.abs(<e>)", "round(<e>)", "<V>[<i>]", "A[<i>, <i>]", "clipped(<e>, -3, 4)", "spread(<v>)",
     "(<e> and <e>)", "(<e> or <e>)", "sum(<V>)", "-(<e>)", "len(<p>)", "(<p> * <p>).sum()", "<p>[<m>].sum()", "max(<V>)",
-    "A[<i>].sum()", "A[:, <i>].max()", "A.sum()", "bool(<e>)", "(<v>)[0]", "np.where(<c>, <e>, <e>)", "not <e>",
+    "A[<i>].sum()", "A[:, <i>].max()", "A.sum()", "bool(<e>)", "(<v>)[0]", "np.where(<c>, <e>, <e>)", "(not <e>)",
 )  # fmt: skip
 
 INTEGER_CONDITIONS = (
