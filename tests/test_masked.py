@@ -196,7 +196,7 @@ def test_masks_of_the_first_axes() -> None:
         a[~m, 1] = 5
         a[m, 1:3] *= 2
         a[m, 2] = a[m, 1] - 1
-        return a, a[m].sum(), a[m].mean(axis=0), a[m].max(axis=0), a[m, 1].sum(), len(a[m]), a[m].std(axis=0)
+        return a, a[m].sum(), a[m].mean(axis=0), a[m].max(axis=0), a[m, 1].sum(), len(a[m])
 
     def inner(a, row):
         m = a[:, 0] > 0
@@ -253,7 +253,7 @@ def test_other_masks() -> None:
 
 def test_places_in_loops() -> None:
     def where(x, n):
-        total = 0.0
+        total = x.sum()
         for k in range(n):
             i = np.where(x > k * 0.2)
             x[i] -= 0.1

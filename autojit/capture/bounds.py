@@ -201,11 +201,12 @@ def _range_of(
     one: tuple[int | None, int | None], other: tuple[int | None, int | None], least: bool
 ) -> tuple[int | None, int | None]:
     """The range of the lesser (or greater) of two ints."""
-    both = [None if a is None or b is None else (min if least else max)(a, b) for a, b in zip(one, other, strict=True)]
+    pick = min if least else max
+    both = [None if a is None or b is None else pick(a, b) for a, b in zip(one, other, strict=True)]
     sure = 1 if least else 0  # the lesser is at most each of the two
-    known = [pair[sure] for pair in (one, other) if pair[sure] is not None]
+    known = [end for end in (one[sure], other[sure]) if end is not None]
     if known:
-        both[sure] = min(known) if least else max(known)
+        both[sure] = pick(known)
     return both[0], both[1]
 
 

@@ -67,7 +67,7 @@ class MaskedArrays(RaggedFunctions):
     def _of_masked(self, array: Masked, key: Any) -> Any:
         """An index into selected elements: another mask, or indices of the axes behind the first."""
         parts = key.values if isinstance(key, Items) and key.kind is tuple else [key]
-        if _is_selected_mask(array, key):
+        if isinstance(key, Masked) and _is_selected_mask(array, key):
             both = self.apply(TABLE["np.logical_and"], [self.fresh(array.mask), key.full], {})
             return Masked(self.copy(array.full), self.read(both))
         if len(parts) > 1 and _is_whole(parts[0]) and all(_is_basic(part) for part in parts[1:]):
@@ -82,7 +82,7 @@ class MaskedArrays(RaggedFunctions):
     def setitem(self, array: Any, key: Any, value: Any) -> None:
         """`array[key] = value`."""
         if isinstance(array, Masked):
-            if _is_selected_mask(array, key):
+            if isinstance(key, Masked) and _is_selected_mask(array, key):
                 self.setitem(array.full, key.full, self._unmasked(value, array))
             elif _is_whole(key):
                 self.setitem(array.full, Known(Ellipsis), self._unmasked(value, array))
@@ -115,14 +115,10 @@ class MaskedArrays(RaggedFunctions):
         full = value.full
         if full.dtype.kind == "c" and array.dtype.kind != "c":
             raise CannotCapture("raises", "complex values into an array that is not complex")
-        if full.dummy.ndim > array.dummy.ndim:
-            raise self.data_shape("an array of more axes assigned to them")
+        if full.dummy.ndim != array.dummy.ndim:
+            raise self.data_shape("an array of other axes assigned to them")
         if full.dtype != array.dtype:
             full = self.apply(TABLE["astype"], [value], {"dtype": array.dtype}).full
-        missing = array.dummy.ndim - full.dummy.ndim
-        if missing:
-            shape = full.shape[: mask.dummy.ndim] + (1,) * missing + full.shape[mask.dummy.ndim :]
-            full = self.apply(TABLE["np.reshape"], [full], {"shape": shape})
         wide = self._inside(self.read(mask), array.dummy.ndim)
         chosen = self.apply(TABLE["np.where"], [wide, full, self.fresh(self.read(array))], {})
         if chosen.shape != array.shape:
@@ -180,7 +176,7 @@ class MaskedArrays(RaggedFunctions):
     def call_method(self, array: Any, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """`array.name(*args, **kwargs)`."""
         if not isinstance(array, Masked):
-            if name == "nonzero" and isinstance(array, Arr) and self.hidden and not args:
+            if name == "nonzero" and isinstance(array, Arr) and array.dummy.ndim and not args:
                 return self.places_of(array)
             return super().call_method(array, name, args, kwargs)
         if name == "copy" or (name in ("ravel", "flatten") and array.full.dummy.ndim == array.mask.spec.ndim):
@@ -197,10 +193,10 @@ class MaskedArrays(RaggedFunctions):
 
     def call_numpy(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Call a NumPy function."""
-        if self.hidden and len(args) == 1 and not kwargs and isinstance(args[0], Arr) and args[0].dummy.ndim:
+        if len(args) == 1 and not kwargs and isinstance(args[0], Arr) and args[0].dummy.ndim:
             if function is np.where or function is np.nonzero:
                 return self.places_of(args[0])
-            if function is np.flatnonzero and args[0].dummy.ndim == 1:
+            if function is np.flatnonzero and args[0].dummy.ndim == 1 and self.hidden:
                 return self.places_of(args[0]).items[0]
         if args and isinstance(args[0], Masked):
             if len(args) == 1 and not kwargs and (function is np.copy or function is np.array):
@@ -275,7 +271,7 @@ class MaskedArrays(RaggedFunctions):
         axes = normal_axes(wanted, 1 + rest)
         behind = tuple(axis - 1 + covered for axis in axes if axis)
         if 0 not in axes:
-            return Masked(self.apply(op, [full], {**params, "axis": behind if len(behind) > 1 else behind[0]}), value.mask)
+            return Masked(self.apply(op, [full], {**params, "axis": behind}), value.mask)
         if params.get("keepdims") and covered > 1:
             raise self.data_shape("a reduction that keeps its axes")
         mask = self.fresh(value.mask)
@@ -284,7 +280,7 @@ class MaskedArrays(RaggedFunctions):
                 raise self.data_shape("the place of an extreme")
             return self._place_of_extreme(op, value)
         count = self.apply(TABLE["np.count_nonzero"], [mask], {})
-        if op.name in ("np.max", "np.min", "np.maximum.reduce", "np.minimum.reduce", "np.ptp", "np.nanmax", "np.nanmin"):
+        if self.needs_elements(op):
             self._trap_if_none(value)
         factor = int(np.prod([full.shape[axis] for axis in behind], dtype=int))
         if factor != 1:
@@ -328,7 +324,8 @@ class MaskedArrays(RaggedFunctions):
 
     def data_shape(self, what: str) -> CannotCapture:
         """The refusal of something that needs to know which elements are selected."""
-        return CannotCapture("data-shape", f"{what}: a boolean array selects a number of elements that the data decides")
+        detail = f"{what}: a boolean array selects a number of elements that the data decides"
+        return CannotCapture("data-shape", detail)
 
     def operate(self, name: str, left: Any, right: Any) -> Any:
         """Apply one of Python's operators (the expressions' room provides it)."""
@@ -351,11 +348,6 @@ def _is_known(value: Any, constant: Any) -> bool:
     return isinstance(value, Known) and value.value is constant
 
 
-def _is_selected_mask(array: Masked, key: Any) -> bool:
+def _is_selected_mask(array: Masked, key: Masked) -> bool:
     """Whether an index of selected elements is a boolean array that the same mask selects."""
-    return (
-        isinstance(key, Masked)
-        and key.mask is array.mask
-        and key.full.dtype == np.bool_
-        and key.full.shape == array.mask.spec.shape
-    )
+    return key.mask is array.mask and key.full.dtype == np.bool_ and key.full.shape == array.mask.spec.shape

@@ -71,7 +71,7 @@ class Products(Reductions):
 
     def _is_small(self, operands: list[Any], labels: list[str]) -> bool:
         """Whether all products together are no more than the elements of the largest operand."""
-        if len(operands) != 2 or set(labels[0]) - set(labels[1]) and set(labels[1]) - set(labels[0]):
+        if len(operands) != 2 or not (set(labels[0]) <= set(labels[1]) or set(labels[1]) <= set(labels[0])):
             return False
         dtype = np.result_type(*(_full(value).dtype for value in operands))
         return dtype.name in _SUMMED

@@ -54,8 +54,9 @@ class RaggedViews(Bounds):
             if extent is not None:
                 # A window; where its place is not known, the loop is tried again with known bounds.
                 # A stop in front of the start may be negative, and count from the end.
-                known = start.low is not None and start.high is not None and stop.low is not None
-                return known and (start.low < 0 or stop.low < 0 or start.high + extent > length)
+                if start.low is None or start.high is None or stop.low is None:
+                    return False
+                return start.low < 0 or stop.low < 0 or start.high + extent > length
         return True
 
     def _ragged_view(self, array: Arr | Ragged, key: Any) -> Any:
@@ -120,7 +121,7 @@ class RaggedViews(Bounds):
 
     def trap_unless_inside(self, place: Bound, length: Bound) -> None:
         """Leave the call to NumPy, which raises IndexError, when an index is outside."""
-        checks = [] if self.at_most(Known(0), place) else [(place, Known(0))]
+        checks: list[tuple[Bound, Bound]] = [] if self.at_most(Known(0), place) else [(place, Known(0))]
         if not self.at_most(self.plus(place, Known(1)), length):
             checks.append((self.minus(length, Known(1)), place))
         for one, other in checks:

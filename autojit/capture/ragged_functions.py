@@ -93,7 +93,10 @@ class RaggedFunctions(Products):
             return array
         if name in VIEW_METHODS and name not in ("conj", "conjugate"):
             raise CannotCapture("moving-shape", f"the method `.{name}` of a slice whose length changes")
-        return super().call_method(array, name, args, kwargs)
+        row = TABLE.method(name)
+        if row is None:
+            raise CannotCapture("no-row", f"the array method `.{name}`")
+        return self.call_row(row, [array, *args], kwargs, row.numpy[0] if row.numpy else None)
 
 
 def _is_view_function(function: Any) -> bool:
@@ -101,5 +104,3 @@ def _is_view_function(function: Any) -> bool:
         return function in VIEW_FUNCTIONS
     except TypeError:  # not hashable
         return False
-
-

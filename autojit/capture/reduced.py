@@ -68,7 +68,7 @@ class Reductions(RaggedViews):
         axes = normal_axes(params.get("axis", _default_axis(op)), array.full.dummy.ndim)
         kept = [(n, span) for n, span in enumerate(array.spans) if n not in axes or params.get("keepdims")]
         spans = tuple(None if n in axes else span for n, span in kept)
-        moving = [array.spans[axis] for axis in axes if array.spans[axis] is not None]
+        moving = [span for n, span in enumerate(array.spans) if n in axes and span is not None]
         if not moving:
             result = self.apply(op, [array.full], params)
             return Ragged(result, spans)
@@ -76,7 +76,7 @@ class Reductions(RaggedViews):
         for span in moving:
             length = self.length_of(span)
             count = length if isinstance(count, Known) and count.value == 1 else self.binary(ast.Mult, count, length)
-            if op.name in (*_LARGEST, *_SMALLEST, "np.ptp"):
+            if self.needs_elements(op):
                 self.trap_if_empty(span)
         part = Part(array.full, self.inside(array, axes), axes, count, params)
         if op.name in ("np.argmax", "np.argmin"):
@@ -86,6 +86,10 @@ class Reductions(RaggedViews):
         else:
             result = self.reduce_part(op, part)
         return Ragged(result, spans) if any(span is not None for span in spans) else result
+
+    def needs_elements(self, op: Op) -> bool:
+        """Whether NumPy raises when there is nothing to reduce."""
+        return op.name in (*_LARGEST, *_SMALLEST, "np.ptp")
 
     def is_reduction(self, op: Op) -> bool:
         """Whether there is a rule for reducing a part of an array with it."""
