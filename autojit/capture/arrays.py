@@ -179,6 +179,7 @@ class Arrays(PythonNumbers):
         """`target <operator>= value`; the object that the target's name is bound to afterwards."""
         if not (isinstance(target, Arr) and target.kind == "array"):
             if isinstance(target, Items) and target.kind is list and kind is ast.Add and self._is_sequence(value):
+                self.change()
                 target.items.extend(self.as_items(value).values)  # type: ignore[union-attr]
                 return target
             if (
@@ -187,6 +188,7 @@ class Arrays(PythonNumbers):
                 and kind is ast.Mult
                 and isinstance(value, Known | Sym)
             ):
+                self.change()
                 target.items *= self.static(value)  # type: ignore[operator]
                 return target
             if isinstance(target, Known) and isinstance(target.value, list | dict | set):

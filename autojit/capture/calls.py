@@ -159,6 +159,8 @@ class Calls(Builtins):
             "sort",
         ):
             raise CannotCapture("effect", f"`.{name}` changes an outside list or dict")
+        if name not in ("items", "values", "keys", "get", "copy", "index", "count"):
+            self.change()
         if isinstance(items, list) and owner.kind is list:
             if name == "append" and len(args) == 1:
                 items.append(args[0])

@@ -7,19 +7,30 @@ specs are too. A name that is bound anew is carried by its contents; which objec
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from autojit.capture.branches import RAISED, Branches, Condition, Exit
 from autojit.capture.build import BodyBuilder
+from autojit.capture.loop_parts import (
+    Body,
+    Course,
+    Leaving,
+    Names,
+    can_be_head,
+    ends_of,
+    is_made_inside,
+    is_unsure,
+    mentions,
+    parts_of,
+)
 from autojit.capture.python_numbers import plain
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.undo import containers_of, is_changed
-from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Storage, Sym, make_dummy
+from autojit.capture.values import Arr, Frame, Known, LoopInt, Opaque, Storage, Sym, make_dummy
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Graph, Operand, Value
 from autojit.ir.spec import Spec
@@ -28,112 +39,18 @@ _MAX_DRY_RUNS = 6
 _INT64 = np.dtype(np.int64)
 
 
-@dataclass(slots=True)
-class Course:
-    """What a loop runs over.
-
-    Attributes:
-        start: The first index, an abstract int.
-        stop: Where the indices end.
-        step: From one index to the next.
-        bind: Binds the targets to what an index stands for.
-        test: The condition of a `while`.
-        is_last: Whether `bind` with the last index tells what the targets mean after the loop.
-    """
-
-    start: Any
-    stop: Any
-    step: int
-    bind: Callable[[Any], None] | None = None
-    test: ast.expr | None = None
-    is_last: bool = False
-
-    @property
-    def static(self) -> range | None:
-        if self.test is None and isinstance(self.start, Known) and isinstance(self.stop, Known):
-            return range(self.start.value, self.stop.value, self.step)
-        return None
-
-
-@dataclass(slots=True)
-class Names:
-    """The names of a loop's body by what becomes of them.
-
-    Attributes:
-        bound: Those that an iteration may bind.
-        exposed: Those that an iteration reads before it binds them.
-        live: Those that may be read after the loop.
-        carried: Those that are handed from one iteration to the next.
-        dropped: Those that have no known value after the loop.
-        either: NumPy scalars that are Python numbers at first: their dtypes. Whether they still are is carried too.
-        unstable: Python numbers that an iteration makes NumPy scalars of these dtypes.
-    """
-
-    bound: list[str]
-    exposed: frozenset[str]
-    live: frozenset[str]
-    carried: list[str] = field(default_factory=list)
-    dropped: set[str] = field(default_factory=set)
-    either: dict[str, np.dtype] = field(default_factory=dict)
-    unstable: dict[str, np.dtype] = field(default_factory=dict)
-
-    @property
-    def dead(self) -> list[str]:
-        """The names that nobody reads after the loop."""
-        return [name for name in self.bound if name not in self.live]
-
-
-@dataclass(slots=True)
-class Leaving:
-    """How an iteration may leave the loop: conditions as bools of the body, `None` for never."""
-
-    stop: Operand | None = None
-    broke: Operand | None = None
-    returned: Operand | None = None
-    value: Any = None
-
-
-@dataclass(slots=True)
-class Body:
-    """The result of a dry run: the body's graph and what it leaves behind.
-
-    Attributes:
-        graph: Inputs: the index, the carried values, the captured ones. Outputs: the carried values.
-        captured: The values of the graph around it that the body reads.
-        names: The carried names.
-        either: Those of them for which is carried whether they are Python numbers.
-        storages: The written storages.
-        last: Names that are bound in each iteration before they are read.
-        ends: What the carried and last names mean at the end of an iteration.
-        after: What other names mean after the loop.
-        leaving: How it may be left.
-        leaves: The parts of a returned value that the loop computes.
-        moved: For names that trade their arrays: each name to the name whose array it gets.
-        kept: Names that mean an array of the program's that must not be mistaken for a copy.
-    """
-
-    graph: Graph
-    captured: list[Operand]
-    names: list[str]
-    either: dict[str, np.dtype]
-    storages: list[Storage]
-    last: list[str]
-    ends: dict[str, Any]
-    after: dict[str, Any]
-    leaving: Leaving
-    leaves: list[Arr]
-    moved: dict[str, str]
-    kept: list[str]
-
-
 class Carry(Branches):
     """Dry runs of a loop's body."""
 
     loop_number = 0
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._known_carry: dict[int, tuple[list[str], list[Storage]]] = {}
+
     def find_body(self, course: Course, body: list[ast.stmt], names: Names, entered: bool, orelse: bool) -> Body | None:
         """Interpret the body until what it carries is stable; `None` when a spec is not."""
-        storages: list[Storage] = []
+        storages = self._guess(body, names)
         for _ in range(_MAX_DRY_RUNS):
             state = self.save()
             try:
@@ -144,11 +61,24 @@ class Carry(Branches):
             # What was learned about outside objects stays, or a storage would be another one in the next run.
             self.restore_values(state)
             if found is not None and stable:
+                self._known_carry[id(body)] = list(names.carried), storages
                 return found
             if found is not None:
                 return None
             storages += more_storages
         raise CannotCapture("long-loop", "what it carries does not settle")
+
+    def _guess(self, body: list[ast.stmt], names: Names) -> list[Storage]:
+        """Begin with what the same loop carried when it was met before: an outer loop's body is interpreted often."""
+        carried, storages = self._known_carry.get(id(body), ([], []))
+        env = self.frame.env
+        names.carried += [name for name in carried if name in names.exposed and name in env]
+        reachable = {id(storage) for storage in self.arrays}
+        frame: Frame | None = self.frame
+        while frame is not None:
+            reachable |= {id(value.storage) for value in frame.env.values() if isinstance(value, Arr)}
+            frame = frame.caller or frame.parent
+        return [storage for storage in storages if id(storage) in reachable]
 
     def _dry_run(
         self,
@@ -192,7 +122,7 @@ class Carry(Branches):
             written = {id(s): (s, old) for s, old in reversed(self.journal[mark:])}
             fresh = [s for s, old in written.values() if not inner.owns(old) and s not in storages]
             more = [n for n in names.bound if n not in heads and self._must_carry(n, names, initial, at_head, entered)]
-            unsure = {n: value.dtype for n in heads if _is_unsure(value := env.get(n)) and n not in names.either}
+            unsure = {n: value.dtype for n in heads if is_unsure(value := env.get(n)) and n not in names.either}
             if fresh or more or unsure:
                 names.carried += more
                 names.either.update(unsure)
@@ -213,7 +143,7 @@ class Carry(Branches):
         if name in names.dropped or name not in names.live or initial.get(name) is None:
             return False
         keeps = isinstance(value, Opaque) or not entered
-        if keeps and not _can_be_head(initial[name], value):
+        if keeps and not can_be_head(initial[name], value):
             names.dropped.add(name)
             return False
         return keeps
@@ -295,7 +225,7 @@ class Carry(Branches):
         risky = [
             way for way in out
             if any(isinstance(value, Arr) and id(value.storage) in heads for value in way.env.values())
-            or _mentions(way.value, heads)
+            or mentions(way.value, heads)
         ]  # fmt: skip
         if risky:
             first = self._add("py_equal", index.value, self.operand(course.start))
@@ -435,7 +365,7 @@ class Carry(Branches):
         if static is not None:
             low, high = min(static[0], static[-1]), max(static[0], static[-1])
         else:
-            (first, top), (bottom, last) = _ends(course.start), _ends(course.stop)
+            (first, top), (bottom, last) = ends_of(course.start), ends_of(course.stop)
             if course.step > 0:
                 low, high = first, None if last is None else last - 1
             else:
@@ -460,37 +390,3 @@ class Carry(Branches):
     def _as_scalar(self, value: Any) -> Arr:
         operand = self.operand(value)
         return Arr(Storage(operand, operand.spec), (), make_dummy((), operand.spec.dtype), operand.spec.kind)
-
-
-def _is_unsure(value: Any) -> bool:
-    return isinstance(value, Arr) and value.python is not None
-
-
-def parts_of(value: Any) -> list[Any]:
-    """The parts of a returned value, tuples taken apart."""
-    if isinstance(value, Items) and value.kind is tuple:
-        return [part for item in value.values for part in parts_of(item)]
-    return [value]
-
-
-def is_made_inside(part: Any, initial: dict[str, Any]) -> bool:
-    """Whether a returned part is made by the iteration that returns it."""
-    return part is not None and not isinstance(part, Known) and not any(part is value for value in initial.values())
-
-
-def _mentions(value: Any, storages: set[int]) -> bool:
-    return any(isinstance(part, Arr) and id(part.storage) in storages for part in parts_of(value))
-
-
-def _can_be_head(value: Any, end: Any) -> bool:
-    if isinstance(value, Arr) and isinstance(end, Arr):
-        return value.spec == end.spec
-    return isinstance(value, Known | Sym | LoopInt | Arr) and not (
-        isinstance(value, Known) and not isinstance(value.value, bool | int | float | complex | np.generic)
-    )
-
-
-def _ends(value: Any) -> tuple[int | None, int | None]:
-    if isinstance(value, Known):
-        return value.value, value.value
-    return (value.low, value.high) if isinstance(value, LoopInt) else (None, None)

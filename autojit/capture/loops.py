@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.branches import Exit
-from autojit.capture.carry import Body, Carry, Course, Names, is_made_inside
+from autojit.capture.carry import Carry
+from autojit.capture.loop_parts import Body, Course, Names, is_made_inside
 from autojit.capture.names import Flow, names
 from autojit.capture.python_numbers import plain
 from autojit.capture.regions import BREAK, RETURN
@@ -41,13 +42,23 @@ class Loops(Carry):
         if course is None:
             return super()._run_For(node)
         static = course.static
-        if static is not None and len(static) <= UNROLL_TRIPS:
-            return super()._run_For(node)
+        if static is not None and len(static) <= UNROLL_TRIPS and not _has_loop(node):
+            return self._unroll_or(node, course, super()._run_For)
         return self._roll_or(node, course, super()._run_For)
 
     def _run_While(self, node: ast.While) -> Signal:
         course = Course(Known(0), Known(MAX_WHILE_TRIPS), 1, None, node.test)
         return self._roll_or(node, course, super()._run_While)
+
+    def _unroll_or(self, node: ast.For, course: Course, unroll: Callable[[Any], Signal]) -> Signal:
+        state = self.save()
+        try:
+            return unroll(node)
+        except CannotCapture as error:
+            if error.id != "long-loop":
+                raise
+        self.restore(state)
+        return self._rolled(node, course)
 
     def _roll_or(self, node: Any, course: Course, unroll: Callable[[Any], Signal]) -> Signal:
         state = self.save()
@@ -357,6 +368,10 @@ class Loops(Carry):
         if spec.kind == "scalar":
             return self.builder.const(spec.dtype.type(0))
         return self.apply(TABLE["np.zeros"], [], {"shape": spec.shape, "dtype": spec.dtype}).storage.value
+
+
+def _has_loop(node: ast.For) -> bool:
+    return any(isinstance(inner, ast.For | ast.While) for statement in node.body for inner in ast.walk(statement))
 
 
 def _is_int(value: Any) -> bool:

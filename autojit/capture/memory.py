@@ -56,6 +56,15 @@ class Memory:
         """Leave the call to NumPy when a bool of the graph is true: Python would raise here."""
         self.builder.add(TABLE["leave_if"], [condition], {}, self.line)
 
+    def change(self) -> None:
+        """A list or dict made in the region is about to be changed.
+
+        Raises:
+            CannotCapture: Whether it is changed depends on array data.
+        """
+        if self.builder.predicate is not None:
+            raise CannotCapture("data-branch", "a list or dict is changed in a branch that data decides")
+
     def commit(self, array: Arr, value: Operand) -> None:
         """Replace the contents of an array, whatever the present condition.
 

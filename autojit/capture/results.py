@@ -8,7 +8,20 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.recorder import Recorder, describe
-from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Masked, Method, Opaque, Partial, Storage, Sym, ViewStep
+from autojit.capture.values import (
+    Arr,
+    Closure,
+    Items,
+    Known,
+    LoopInt,
+    Masked,
+    Method,
+    Opaque,
+    Partial,
+    Storage,
+    Sym,
+    ViewStep,
+)
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Operand
 from autojit.ir.spec import Spec

@@ -202,6 +202,7 @@ class Statements(Expressions):
             self.setitem(owner, key, value)
         elif isinstance(owner, Items) and owner.path is None and owner.kind in (list, dict):
             plain = self._plain_key(key)
+            self.change()
             self.ask(lambda: owner.items.__setitem__(plain, value))
         else:
             raise CannotCapture("effect", f"an item of {describe(owner)} from outside is assigned")

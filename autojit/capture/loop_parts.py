@@ -1,0 +1,149 @@
+"""The parts of a loop being interpreted: what it runs over, its names, how it may be left, what a dry run found."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.values import Arr, Items, Known, LoopInt, Storage, Sym
+from autojit.ir.graph import Graph, Operand
+
+
+@dataclass(slots=True)
+class Course:
+    """What a loop runs over.
+
+    Attributes:
+        start: The first index, an abstract int.
+        stop: Where the indices end.
+        step: From one index to the next.
+        bind: Binds the targets to what an index stands for.
+        test: The condition of a `while`.
+        is_last: Whether `bind` with the last index tells what the targets mean after the loop.
+    """
+
+    start: Any
+    stop: Any
+    step: int
+    bind: Callable[[Any], None] | None = None
+    test: ast.expr | None = None
+    is_last: bool = False
+
+    @property
+    def static(self) -> range | None:
+        if self.test is None and isinstance(self.start, Known) and isinstance(self.stop, Known):
+            return range(self.start.value, self.stop.value, self.step)
+        return None
+
+
+@dataclass(slots=True)
+class Names:
+    """The names of a loop's body by what becomes of them.
+
+    Attributes:
+        bound: Those that an iteration may bind.
+        exposed: Those that an iteration reads before it binds them.
+        live: Those that may be read after the loop.
+        carried: Those that are handed from one iteration to the next.
+        dropped: Those that have no known value after the loop.
+        either: NumPy scalars that are Python numbers at first: their dtypes. Whether they still are is carried too.
+        unstable: Python numbers that an iteration makes NumPy scalars of these dtypes.
+    """
+
+    bound: list[str]
+    exposed: frozenset[str]
+    live: frozenset[str]
+    carried: list[str] = field(default_factory=list)
+    dropped: set[str] = field(default_factory=set)
+    either: dict[str, np.dtype] = field(default_factory=dict)
+    unstable: dict[str, np.dtype] = field(default_factory=dict)
+
+    @property
+    def dead(self) -> list[str]:
+        """The names that nobody reads after the loop."""
+        return [name for name in self.bound if name not in self.live]
+
+
+@dataclass(slots=True)
+class Leaving:
+    """How an iteration may leave the loop: conditions as bools of the body, `None` for never."""
+
+    stop: Operand | None = None
+    broke: Operand | None = None
+    returned: Operand | None = None
+    value: Any = None
+
+
+@dataclass(slots=True)
+class Body:
+    """The result of a dry run: the body's graph and what it leaves behind.
+
+    Attributes:
+        graph: Inputs: the index, the carried values, the captured ones. Outputs: the carried values.
+        captured: The values of the graph around it that the body reads.
+        names: The carried names.
+        either: Those of them for which is carried whether they are Python numbers.
+        storages: The written storages.
+        last: Names that are bound in each iteration before they are read.
+        ends: What the carried and last names mean at the end of an iteration.
+        after: What other names mean after the loop.
+        leaving: How it may be left.
+        leaves: The parts of a returned value that the loop computes.
+        moved: For names that trade their arrays: each name to the name whose array it gets.
+        kept: Names that mean an array of the program's that must not be mistaken for a copy.
+    """
+
+    graph: Graph
+    captured: list[Operand]
+    names: list[str]
+    either: dict[str, np.dtype]
+    storages: list[Storage]
+    last: list[str]
+    ends: dict[str, Any]
+    after: dict[str, Any]
+    leaving: Leaving
+    leaves: list[Arr]
+    moved: dict[str, str]
+    kept: list[str]
+
+
+def is_unsure(value: Any) -> bool:
+    """Whether a NumPy scalar may be a Python number."""
+    return isinstance(value, Arr) and value.python is not None
+
+
+def parts_of(value: Any) -> list[Any]:
+    """The parts of a returned value, tuples taken apart."""
+    if isinstance(value, Items) and value.kind is tuple:
+        return [part for item in value.values for part in parts_of(item)]
+    return [value]
+
+
+def is_made_inside(part: Any, initial: dict[str, Any]) -> bool:
+    """Whether a returned part is made by the iteration that returns it."""
+    return part is not None and not isinstance(part, Known) and not any(part is value for value in initial.values())
+
+
+def mentions(value: Any, storages: set[int]) -> bool:
+    """Whether a returned value has one of these storages (by id) in it."""
+    return any(isinstance(part, Arr) and id(part.storage) in storages for part in parts_of(value))
+
+
+def can_be_head(value: Any, end: Any) -> bool:
+    """Whether a name that means `value` before a loop and `end` after an iteration can be carried."""
+    if isinstance(value, Arr) and isinstance(end, Arr):
+        return value.spec == end.spec
+    return isinstance(value, Known | Sym | LoopInt | Arr) and not (
+        isinstance(value, Known) and not isinstance(value.value, bool | int | float | complex | np.generic)
+    )
+
+
+def ends_of(value: Any) -> tuple[int | None, int | None]:
+    """The least and the greatest value of an abstract int, as far as they are known."""
+    if isinstance(value, Known):
+        return value.value, value.value
+    return (value.low, value.high) if isinstance(value, LoopInt) else (None, None)
