@@ -233,7 +233,12 @@ class Branches(Undo):
             is_same = made == number.value or number.value != number.value
             is_same = is_same and (dtype == np.bool_) == (type(number.value) is bool)
             return self.builder.const(made) if is_same else operand
-        return self._add("as_scalar", operand) if operand.spec.dtype == dtype else operand
+        if operand.spec.dtype == dtype:
+            return self._add("as_scalar", operand)
+        if operand.spec.dtype == np.int64 and dtype == np.float64:
+            scalar = self._add("as_scalar", operand)
+            return self.builder.add(TABLE["astype"], [scalar], {"dtype": dtype}, self.line)[0]
+        return operand
 
     def _is_private(self, array: Arr) -> bool:
         """Whether a choice of contents can stand for the object: nobody else can see it."""

@@ -98,6 +98,7 @@ class Carry(Branches):
         self.hidden += 1  # no value inside has an example
         try:
             initial = dict(env)
+            names.either.update({n: initial[n].dtype for n in names.carried if is_unsure(initial.get(n))})
             index = self._index(course, inner)
             heads = {name: self._head(initial.get(name), inner, names.either.get(name)) for name in names.carried}
             slots = [head.storage.value for head in heads.values()]
@@ -222,6 +223,7 @@ class Carry(Branches):
         Later iterations know that the name means an array of their own.
         """
         heads = {id(head.storage) for head in kept}
+        going_on = {id(value.storage) for value in self.frame.env.values() if isinstance(value, Arr)}
         risky = [
             way for way in out
             if any(isinstance(value, Arr) and id(value.storage) in heads for value in way.env.values())
@@ -233,7 +235,8 @@ class Carry(Branches):
             assert when is not None
             self.trap_if(self._add("py_and", when, first))
         for head in kept:
-            head.storage.shared = False  # from here on a choice of contents is a choice of objects
+            # Later iterations have an array of their own: from here on a choice of contents is a choice of objects.
+            head.storage.shared = id(head.storage) in going_on
 
     # ---- the body's graph
 

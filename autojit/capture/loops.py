@@ -266,8 +266,12 @@ class Loops(Carry):
         env.update(body.after)
         inits: list[Operand] = []
         for name in body.names:
-            value, operand = initial[name], self.operand(plain(initial[name]))
-            inits.append(self._as_numpy(value, operand, body.either[name]) if name in body.either else operand)
+            if name in body.either:
+                inits.append(self._as_numpy(initial[name], self.operand(plain(initial[name])), body.either[name]))
+            else:
+                inits.append(self.operand(initial[name]))
+            if inits[-1].spec != body.graph.inputs[len(inits)].spec:
+                raise CannotCapture("long-loop", f"`{name}` changes its type")
         inits += [self._flag(self._is_python(initial[name])) for name in body.names if name in body.either]
         inits += [storage.value for storage in body.storages]
         behind = [body.ends[name].spec for name in body.last] + [leaf.spec for leaf in body.leaves]
