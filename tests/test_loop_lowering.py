@@ -177,3 +177,74 @@ def test_values_of_one_size_stay_fused() -> None:
     fast = autojit.autocluster(policy="eager")(same)
     np.testing.assert_allclose(fast(x), same(x), rtol=1e-14)
     assert "inlineable" not in fast.get_compiler_ir(x)(stage="optimized_hlo")
+
+
+# ---- arrays that a loop updates stay where they are
+
+
+def unordered(a: np.ndarray) -> Any:
+    s = 0.0
+    for i in range(1, 900):
+        a[i] = s * 0.5
+        s = s + a[i + 1]
+    return s
+
+
+def two_writes(a: np.ndarray) -> Any:
+    s = 0.0
+    for i in range(1, 900):
+        v = a[i - 1]
+        a[i] = v + s
+        a[i + 1] = v * 0.5
+        s = v
+    return s
+
+
+def write_read_write(a: np.ndarray) -> Any:
+    s = 1.0
+    for i in range(1, 900):
+        a[i] = s
+        a[i + 1] = a[i // 2] * 0.5
+        s = s * 0.999
+    return s
+
+
+def rows(a: np.ndarray) -> Any:
+    b = a.reshape(30, 40)
+    s = 0.0
+    for i in range(1, 29):
+        s = s + b[i - 1].sum()
+        b[i] = b[i] * 0.5 + b[i + 1]
+        for j in range(1, 39):
+            b[i, j] = b[i, j - 1] * 0.25 + b[i - 1, j]
+        s = s + b[i, 3]
+    return s
+
+
+@pytest.mark.parametrize("function", [unordered, two_writes, write_read_write, rows])
+def test_carried_arrays_are_not_copied(function: Any) -> None:
+    fast = autojit.autocluster(policy="eager")(function)
+    a = np.random.default_rng(2).standard_normal(1200)
+    b = a.copy()
+    result, wanted = fast(a), function(b)
+    np.testing.assert_allclose(result, wanted, rtol=1e-12)
+    np.testing.assert_allclose(a, b, rtol=1e-12)
+    text = fast.get_compiler_ir(b)(stage="optimized_hlo")
+    assert fast.explain(b).is_whole
+    assert not re.findall(r"f64\[(?:1200|30,40)\]\S* copy\(", text[: text.index("\nENTRY")])
+
+
+def test_reads_of_an_old_version_come_first() -> None:
+    builder = Builder()
+    index, array = builder.input(INT), builder.input(Spec((9,), np.dtype(np.float64)))
+    place = {"index": Index((Place(0),))}
+    (first,) = builder.add(TABLE["setitem"], [array, builder.const(1.0), index], place)
+    (before,) = builder.add(TABLE["py_subtract"], [index, builder.const(1)])
+    (x,) = builder.add(TABLE["getitem"], [first, before], place)
+    (y,) = builder.add(TABLE["getitem"], [array, builder.add(TABLE["py_int_add"], [before, before])[0]], place)
+    old = Graph("body", tuple(builder.inputs), tuple(builder.nodes), (first, x, y))
+    body = tidy(old)
+    assert [node.op.name for node in body.nodes][-1] == "setitem"
+    arguments = [4, np.arange(9.0)]
+    for one, other in zip(evaluate(body, arguments), evaluate(old, arguments), strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -7,6 +7,7 @@ goes past the write, and a write that the next one covers is dropped.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,47 +25,82 @@ Terms = tuple[tuple[tuple[str, int], ...], int]
 
 def tidy(body: Graph) -> Graph:
     """The same body with fewer writes, and reads before writes where that is possible."""
-    if sum(node.op.name == "setitem" for node in body.nodes) == 0:
+    if not any(node.op.name == "setitem" for node in body.nodes):
         return body
     affine: dict[str, Terms] = {}
     found: dict[str, Operand] = {}
     stores: dict[str, _Access] = {}
-    covered: set[str] = set()
 
     def current(operand: Operand) -> Operand:
         return operand if isinstance(operand, Const) else found.get(operand.name, operand)
 
     nodes: list[Node] = []
+    after: dict[str, frozenset[str]] = {}
     for node in body.nodes:
         node = replace(node, inputs=tuple(map(current, node.inputs)))
         _note(node, affine)
-        if node.op.name not in ("getitem", "setitem"):
-            nodes.append(node)
-            continue
-        access = _access(node, affine)
+        access = _access(node, affine) if node.op.name in ("getitem", "setitem") else None
         if access is not None and node.op.name == "getitem":
-            result = _read(node, access, stores)
-            if isinstance(result, Node):
-                nodes.append(result)
-            else:
+            result = _read(node, access, stores, after)
+            if not isinstance(result, Node):
                 found[node.outputs[0].name] = result
-            continue
-        if access is not None:
-            before = stores.get(getattr(node.inputs[0], "name", ""))
-            if before is not None and before.key == access.key and _is_plain(before.node):
-                covered.add(before.node.outputs[0].name)
-                node = replace(node, inputs=(before.node.inputs[0], *node.inputs[1:]))
-            stores[node.outputs[0].name] = replace(access, node=node)
+                continue
+            node = result
+        writes = frozenset().union(*(after.get(value.name, frozenset()) for value in values_of(node.inputs)))
+        if access is not None and node.op.name == "setitem":
+            stores[node.outputs[0].name] = access
+            writes |= {node.outputs[0].name}
+        after.update((value.name, writes) for value in node.outputs)
         nodes.append(node)
     outputs = tuple(current(operand) for operand in body.outputs)
-    needed = {value.name for value in values_of(outputs)}
-    kept: list[Node] = []
-    for node in reversed(nodes):
-        if node.outputs[0].name in covered and node.outputs[0].name not in needed:
-            continue
-        kept.append(node)
-        needed.update(value.name for value in values_of(node.inputs))
-    return replace(body, nodes=tuple(reversed(kept)), outputs=outputs)
+    nodes = _reads_first(_without_covered(nodes, outputs, stores), after)
+    return replace(body, nodes=tuple(nodes), outputs=outputs)
+
+
+def _without_covered(old: list[Node], outputs: tuple[Operand, ...], stores: dict[str, _Access]) -> list[Node]:
+    """The nodes without writes that only the next write to the same place uses."""
+    users = Counter(value.name for node in old for value in values_of(node.inputs))
+    users.update(value.name for value in values_of(outputs))
+    nodes: dict[str, Node] = {}
+    for node in old:
+        name = node.outputs[0].name
+        base = node.inputs[0].name if name in stores and isinstance(node.inputs[0], Value) else ""
+        if base in stores and users[base] == 1 and stores[base].key == stores[name].key and _is_plain(nodes[base]):
+            before = nodes.pop(base)
+            node = replace(node, inputs=(before.inputs[0], *node.inputs[1:]))
+        nodes[name] = node
+    return list(nodes.values())
+
+
+def _reads_first(nodes: list[Node], after: dict[str, frozenset[str]]) -> list[Node]:
+    """The nodes in an order in which each write comes after the reads of what it overwrites.
+
+    `after` tells the writes that each value depends on.
+    """
+    makers = {value.name: node for node in nodes for value in node.outputs}
+    readers: dict[str, list[Node]] = {}
+    for node in nodes:
+        if node.op.name == "getitem" and isinstance(node.inputs[0], Value):
+            readers.setdefault(node.inputs[0].name, []).append(node)
+    done: dict[str, Node] = {}
+    begun: set[str] = set()
+    waiting = list(reversed(nodes))
+    while waiting:
+        node = waiting[-1]
+        name = node.outputs[0].name
+        needed = [makers[value.name] for value in values_of(node.inputs) if value.name in makers]
+        if node.op.name == "setitem" and isinstance(node.inputs[0], Value):
+            old = readers.get(node.inputs[0].name, ())
+            # Two writes to one version may each wait for a read that depends on the other.
+            free = [reader for reader in old if reader.outputs[0].name not in begun]
+            needed += [reader for reader in free if name not in after[reader.outputs[0].name]]
+        missing = [] if name in done else [other for other in needed if other.outputs[0].name not in done]
+        begun.add(name)
+        if missing:
+            waiting += missing
+        else:
+            done.setdefault(name, waiting.pop())
+    return list(done.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,16 +173,17 @@ def _apart(one: _Access, other: _Access) -> bool:
     return False
 
 
-def _read(node: Node, access: _Access, stores: dict[str, _Access]) -> Node | Operand:
+def _read(node: Node, access: _Access, stores: dict[str, _Access], after: dict[str, frozenset[str]]) -> Node | Operand:
     """The value that was written where `node` reads, or the node, reading the oldest version that will do."""
     base = node.inputs[0]
+    needed = frozenset().union(*(after.get(value.name, frozenset()) for value in values_of(access.operands)))
     while isinstance(base, Value) and base.name in stores:
         store = stores[base.name]
         if store.key == access.key:
             stored, wanted = store.node.inputs[1], node.outputs[0].spec
             if stored.spec.shape == wanted.shape and stored.spec.dtype == wanted.dtype:
                 return stored
-        if not _apart(store, access):
+        if base.name in needed or not _apart(store, access):
             break
         base = store.node.inputs[0]
     return replace(node, inputs=(base, *node.inputs[1:]))

@@ -17,11 +17,11 @@ from jax import lax
 from jax.extend.core import jaxpr_as_fun
 
 from autojit.ir.evaluate import evaluate
-from autojit.ir.graph import Const, Graph, Operand
+from autojit.ir.graph import Graph
 from autojit.ir.spec import Spec
 from autojit.ops.families import row
 from autojit.ops.loop_bodies import tidy
-from autojit.ops.separate import expanding, lower_apart
+from autojit.ops.loop_order import run_body
 
 
 def _call(start: Any, stop: Any, *values: Any, body: Graph, step: int, carried: int, exits: bool = False) -> Any:
@@ -80,7 +80,7 @@ def _traced(body: Graph, values: Sequence[Any]) -> tuple[Callable[..., list[Any]
     def function(*values: Any) -> list[Any]:
         nonlocal traps
         flags: list[Any] = []
-        results = _run(body, values, flags.append)
+        results = run_body(body, values, flags.append)
         if flags:
             traps = True
             results.append(functools.reduce(operator.or_, map(jnp.any, flags)))
@@ -88,25 +88,6 @@ def _traced(body: Graph, values: Sequence[Any]) -> tuple[Callable[..., list[Any]
 
     # Tracing it here tells whether there is a flag before the loop is made.
     return jaxpr_as_fun(jax.make_jaxpr(function)(*values)), traps
-
-
-def _run(body: Graph, values: Sequence[Any], trap: Callable[[Any], None]) -> list[Any]:
-    known = dict(zip((value.name for value in body.inputs), values, strict=True))
-
-    def read(operand: Operand) -> Any:
-        if isinstance(operand, Const):
-            return jnp.asarray(np.asarray(operand.value, operand.spec.dtype))
-        return known[operand.name]
-
-    apart = expanding(body)
-    for node in body.nodes:
-        assert node.op.lower is not None
-        lower = lower_apart if node.outputs[0].name in apart else node.op.lower
-        results = lower(node, [read(operand) for operand in node.inputs], trap)
-        results = results if isinstance(results, tuple | list) else (results,)
-        for value, result in zip(node.outputs, results, strict=True):
-            known[value.name] = result
-    return [read(operand) for operand in body.outputs]
 
 
 LOOP = row(

@@ -16,6 +16,8 @@ from jax.extend.core import jaxpr_as_fun
 
 from autojit.ir.graph import Graph, Node, values_of
 
+Trap = Callable[[Any], None]
+
 #: Users of these families are fused with what they read.
 _FUSING = frozenset({"elementwise", "shaping", "indexing", "creation"})
 
@@ -41,24 +43,29 @@ def expanding(graph: Graph) -> frozenset[str]:
     return frozenset(found)
 
 
-def lower_apart(node: Node, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
+def lower_apart(node: Node, xs: Sequence[Any], trap: Trap) -> Any:
     """The node's jax values, from a call of its own if they are expensive."""
     assert node.op.lower is not None
     lower = node.op.lower
+    return separate(lambda trap, *xs: lower(node, xs, trap), trap, *xs, steps=_STEPS)
+
+
+def separate(function: Callable[..., Any], trap: Trap, *xs: Any, steps: int = 0) -> list[Any]:
+    """The results of `function(trap, *xs)`, from a call that is not inlined if it has at least so many steps."""
     flags: list[Any] = []
 
-    def function(*xs: Any) -> list[Any]:
-        results = lower(node, xs, flags.append)
+    def flat(*xs: Any) -> list[Any]:
+        results = function(flags.append, *xs)
         return [*(results if isinstance(results, tuple | list) else (results,)), *flags]
 
     with jax.disable_jit():  # a call inside would not be inlined either
-        traced = jax.make_jaxpr(function)(*xs)
-    count = len(flags)
-    if len(traced.jaxpr.eqns) < _STEPS:
+        traced = jax.make_jaxpr(flat)(*xs)
+    if len(traced.jaxpr.eqns) < steps:
         results = jaxpr_as_fun(traced)(*xs)
     else:
         with set_xla_metadata(inlineable="false"):
             results = jax.jit(jaxpr_as_fun(traced))(*xs)
-    for flag in results[len(results) - count :]:
+    count = len(results) - len(flags)
+    for flag in results[count:]:
         trap(flag)
-    return results[: len(results) - count]
+    return results[:count]
