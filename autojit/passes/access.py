@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
 from typing import Any, NamedTuple
 
@@ -11,8 +11,10 @@ import numpy as np
 
 from autojit.ir.graph import Const, Operand
 from autojit.ir.index import Index, Place, Slice, Window
+from autojit.ir.spec import Spec
 from autojit.ops.index_plan import Axis, plan_index
 from autojit.passes.affine import Affine, Trips, form_of
+from autojit.passes.ragged import Span
 
 
 class Refused(Exception):
@@ -21,12 +23,13 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The elements that an index touches on one axis: from `low` to `high` in the first trip, moved by `change` a trip.
+    """The elements that an index touches on one axis: from `low` to `high` in the first trip.
 
     Attributes:
         low: The first element, symbols left out.
         high: The last element.
-        change: By how much each trip moves both.
+        change: By how much each trip moves the first.
+        rise: By how much each trip moves the last.
         stride: The distance between touched elements.
         symbols: What is added to both, the same in all trips.
         key: What two reaches must share to be equal element for element.
@@ -37,6 +40,7 @@ class Reach:
     low: int
     high: int
     change: int
+    rise: int
     stride: int
     symbols: tuple[tuple[str, int], ...]
     key: Any
@@ -54,7 +58,7 @@ class Access:
     @property
     def fixed(self) -> bool:
         """Whether all trips touch the same elements."""
-        return not any(reach.change or reach.varies for reach in self.reaches)
+        return not any(reach.change or reach.rise or reach.varies for reach in self.reaches)
 
     def equals(self, other: Access) -> bool:
         """Whether both touch the same elements, in the same order, in every trip."""
@@ -103,6 +107,11 @@ def access_of(
     return Access(tuple(reaches), any(axis.count == 0 or axis.length == 0 for axis in plan.axes))
 
 
+def whole_of(spec: Spec) -> Access:
+    """The access of a use of a whole array."""
+    return Access(tuple(_range(0, length - 1, 1) for length in spec.shape), 0 in spec.shape)
+
+
 def meeting(first: Access, second: Access, trips: Trips) -> Meeting:
     """When the two accesses of one array may touch the same element.
 
@@ -127,21 +136,63 @@ def _meet(one: Reach, other: Reach, t: np.ndarray) -> tuple[Any, Any] | None:
     """The first and the last trip `u` of `other` that meets trip `t` of `one`; `None` for no limit."""
     if one.anywhere or other.anywhere or one.symbols != other.symbols:
         return None
-    nothing = np.ones_like(t), np.zeros_like(t)
-    if one.symbols and one.change != other.change:
+    changes = {one.change, one.rise, other.change, other.rise}
+    if one.symbols and len(changes) > 1:
         return None  # negative indices count from the end
-    common = gcd(one.change, other.change, one.stride, other.stride)
+    common = gcd(*changes, one.stride, other.stride)
     if common > 1 and (one.low - other.low) % common:
-        return nothing
-    below = one.low + one.change * t - other.high
-    above = one.high + one.change * t - other.low
-    change = other.change
-    if change == 0:
-        inside = (below <= 0) & (above >= 0)
-        return np.where(inside, t.min(), 1), np.where(inside, t.max(), 0)
-    if change < 0:
-        below, above, change = -above, -below, -change
-    return -(-below // change), above // change
+        return np.ones_like(t), np.zeros_like(t)
+    # `other.high` in trip u is at least `one.low`, and `other.low` is at most `one.high`.
+    first = _at_least(other.rise, one.low + one.change * t - other.high, t)
+    second = _at_least(-other.change, other.low - one.high - one.rise * t, t)
+    return np.maximum(first[0], second[0]), np.minimum(first[1], second[1])
+
+
+def _at_least(factor: int, least: np.ndarray, t: np.ndarray) -> tuple[Any, Any]:
+    """The first and the last trip `u` with `factor * u >= least`."""
+    if factor > 0:
+        return -(-least // factor), np.full_like(t, t[-1])
+    if factor < 0:
+        return np.zeros_like(t), least // factor
+    return np.where(least <= 0, 0, t[-1] + 1), np.full_like(t, t[-1])
+
+
+def narrowed(access: Access, spans: Mapping[int, Span], trips: Trips) -> Access:
+    """The access of a part: on some axes of the array, only the places in a span of what is touched."""
+    reaches = list(access.reaches)
+    for axis, span in spans.items():
+        reach = reaches[axis]
+        if reach.anywhere or reach.stride != 1:
+            continue
+        if span.low is not None and not span.low.symbols:
+            first, change = trips.at(span.low)
+            reach = replace(reach, low=reach.low + first, change=reach.change + change)
+        if span.high is not None and not span.high.symbols:
+            first, change = trips.at(span.high)
+            before = reaches[axis]
+            reach = replace(reach, high=before.low + first - 1, rise=before.change + change)
+        reaches[axis] = reach
+    return replace(access, reaches=tuple(reaches))
+
+
+def axes_of(index: Index, ndim: int) -> list[int | None] | None:
+    """The axis of the array behind each axis of `x[index]`, `None` for a new axis; `None` for index arrays."""
+    if any(isinstance(entry, Place) for entry in index.entries) and ndim == 0:
+        return None
+    used = sum(entry is not None and entry is not Ellipsis for entry in index.entries)
+    axes: list[int | None] = []
+    axis = 0
+    for entry in (*index.entries, *(() if Ellipsis in index.entries else (Ellipsis,))):
+        if entry is Ellipsis:
+            axes += range(axis, axis + ndim - used)
+            axis += ndim - used
+        elif entry is None:
+            axes.append(None)
+        else:
+            if isinstance(entry, Slice | Window):
+                axes.append(axis)
+            axis += 1
+    return axes
 
 
 def _reach(axis: Axis, operands: Sequence[Operand], forms: Mapping[str, Affine], trips: Trips) -> Reach:
@@ -153,7 +204,7 @@ def _reach(axis: Axis, operands: Sequence[Operand], forms: Mapping[str, Affine],
         if not indices:
             return _range(0, -1, 1)
         key = ("slice", indices[0], indices[-1], indices.step if len(indices) > 1 else 1)
-        return Reach(min(indices), max(indices), 0, abs(indices.step), (), key)
+        return Reach(min(indices), max(indices), 0, 0, abs(indices.step), (), key)
     operand = operands[entry.operand]
     form = form_of(operand, forms) if not operand.spec.shape and operand.spec.dtype.kind in "iu" else None
     if form is None:
@@ -181,15 +232,15 @@ def _moving(axis: Axis, entry: Place | Window, form: Affine, trips: Trips) -> Re
         # The symbols may make it negative, in some trips or in all.
         return _anywhere(axis, (first, change, length, step, form.symbols), varies=False, change=change)
     key = ("slice", low, high, 1) if not change and not form.symbols and step == 1 else None
-    return Reach(low, high, change, abs(step), form.symbols, key or (low, high, change, step, form.symbols))
+    return Reach(low, high, change, change, abs(step), form.symbols, key or (low, high, change, step, form.symbols))
 
 
 def _range(low: int, high: int, stride: int) -> Reach:
-    return Reach(low, high, 0, stride, (), ("slice", low, high, stride))
+    return Reach(low, high, 0, 0, stride, (), ("slice", low, high, stride))
 
 
 def _anywhere(axis: Axis, key: Any, varies: bool = True, change: int = 0) -> Reach:
-    return Reach(0, axis.length - 1, change, 1, (), ("anywhere", key), True, varies)
+    return Reach(0, axis.length - 1, change, change, 1, (), ("anywhere", key), True, varies)
 
 
 def _name(operand: Operand) -> Any:

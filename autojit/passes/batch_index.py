@@ -151,9 +151,7 @@ def _slide(batch: Batch, base: Operand, parts: list[_Part], moving: _Part, spec:
     return batch.lane(batch.call("np.stack", slices, axis=_place(parts, moving) + 1), spec, behind)
 
 
-def _line(
-    batch: Batch, moving: _Part, first: int, change: int, length: int
-) -> tuple[Entry, Operand | None] | None:
+def _line(batch: Batch, moving: _Part, first: int, change: int, length: int) -> tuple[Entry, Operand | None] | None:
     """The entry that takes the elements `first`, `first + change`, ... of an axis, one per trip, and its operand."""
     lane = moving.operand
     assert lane is not None and lane.form is not None
@@ -205,9 +203,7 @@ def _place(parts: list[_Part], moving: _Part) -> int:
     return sum(part.entry is None or isinstance(part.entry, Slice | Window) for part in before)
 
 
-def _blocks(
-    batch: Batch, base: Operand, parts: list[_Part], moving: _Part, first: int, size: int
-) -> Operand | None:
+def _blocks(batch: Batch, base: Operand, parts: list[_Part], moving: _Part, first: int, size: int) -> Operand | None:
     """Windows that lie one after the other are one slice."""
     assert moving.axis is not None
     if first < 0 or first + size * batch.count > base.spec.shape[moving.axis]:
@@ -268,12 +264,12 @@ def _gather(batch: Batch, base: Lane, parts: list[_Part], plan: Plan, spec: Spec
 
 
 def _find(items: list[Any], wanted: Any) -> int:
-    return next(n for n, item in enumerate(items) if item is wanted or (isinstance(item, str | tuple) and item == wanted))
+    """The place of an object, or of an equal name."""
+    named = isinstance(wanted, str | tuple)
+    return next(n for n, item in enumerate(items) if item is wanted or (named and item == wanted))
 
 
-def _take_fixed(
-    batch: Batch, base: Lane, parts: list[_Part], plan: Plan
-) -> tuple[Operand, list[_Part | None]]:
+def _take_fixed(batch: Batch, base: Lane, parts: list[_Part], plan: Plan) -> tuple[Operand, list[_Part | None]]:
     """Apply what does not move; the part behind each axis that is left, `None` for the trips of the base."""
     assert base.operand is not None
     entries, left = _Entries(), []
@@ -298,14 +294,12 @@ def _take_fixed(
     return batch.call("getitem", [rows, *entries.operands], index=entries.index), left
 
 
-def _array(
-    batch: Batch, part: _Part, broadcast: int, windows: list[_Part], tail: list[int]
-) -> Operand:
+def _array(batch: Batch, part: _Part, broadcast: int, windows: list[_Part], tail: list[int]) -> Operand:
     """The index array of one entry: a row per trip, then the axes of index arrays, then one axis per window."""
-    lane = part.operand
-    assert lane is not None
+    lane, entry = part.operand, part.entry
+    assert lane is not None and isinstance(entry, Place | Window)
     shape = lane.spec.shape
-    if isinstance(part.entry, Place):
+    if isinstance(entry, Place):
         middle = (*(1,) * (broadcast - len(shape)), *shape)
         if not part.moves:
             assert lane.operand is not None
@@ -314,12 +308,10 @@ def _array(
         return batch.reshape(batch.rows(lane), (batch.count, *middle, *tail))
     if lane.form is None or lane.form.symbols:
         raise Refused("a moving slice starts at a place that is not known")
-    offsets = batch.call(
-        "np.arange", [], start_or_stop=0, stop=part.entry.length * part.entry.step, step=part.entry.step,
-        dtype=np.dtype(np.int64),
-    )  # fmt: skip
+    bounds = {"start_or_stop": 0, "stop": entry.length * entry.step, "step": entry.step}
+    offsets = batch.call("np.arange", [], **bounds, dtype=np.dtype(np.int64))
     mine = next(n for n, window in enumerate(windows) if window is part)
-    own = [part.entry.length if n == mine else 1 for n in range(len(windows))]
+    own = [entry.length if n == mine else 1 for n in range(len(windows))]
     starts = batch.reshape(batch.rows(lane), (batch.count, *(1,) * broadcast, *tail))
     return batch.call("np.add", [starts, batch.reshape(offsets, (1, *(1,) * broadcast, *own))])
 
@@ -385,9 +377,7 @@ def _value(batch: Batch, stored: Lane, ndim: int, place: int) -> Operand:
     return batch.aligned(stored, ndim - place)
 
 
-def _scatter(
-    batch: Batch, base: Operand, stored: Lane, parts: list[_Part], plan: Plan, moving: list[_Part]
-) -> Operand:
+def _scatter(batch: Batch, base: Operand, stored: Lane, parts: list[_Part], plan: Plan, moving: list[_Part]) -> Operand:
     """A write by index arrays, of which no two name the same element."""
     entries = _Entries()
     for part in parts:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -334,4 +333,4 @@ RULES |= dict.fromkeys(
     _reduction,
 )
 RULES |= dict.fromkeys("np.argmax np.argmin np.cumsum np.cumprod np.nancumsum np.nancumprod".split(), _search)
-RULES |= {name: _outer for name in TABLE.rows if name.endswith(".outer") and name != "np.outer" and name.count(".") == 2}
+RULES |= {name: _outer for name in TABLE.rows if name.count(".") == 2 and name.endswith(".outer")}

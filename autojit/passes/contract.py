@@ -96,7 +96,8 @@ def _axes(node: Node, product: Node) -> _Axes | None:
         return None
     axis = node.keywords.get("axis")
     ndim = spec.ndim
-    summed = tuple(one % ndim for one in (range(ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)))
+    axes = range(ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    summed = tuple(one % ndim for one in axes)
     first, second = ((1,) * (ndim - x.spec.ndim) + x.spec.shape for x in product.inputs)
     left, right, shared = [], [], []
     for place, length in enumerate(spec.shape):

@@ -7,13 +7,14 @@ expressions of the reads and writes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from autojit.ir.graph import Graph, Node, Operand, Value, values_of
-from autojit.passes.access import Access, Refused, access_of, meeting
+from autojit.passes.access import Access, Refused, access_of, axes_of, meeting, narrowed, whole_of
 from autojit.passes.affine import Affine, Trips
+from autojit.passes.ragged import Masks, Span, needs
 
 #: The operations that may be regrouped, and what reduces a batch by them.
 _SUMS = frozenset(["np.add", "np.subtract", "py_add", "py_subtract"])
@@ -46,11 +47,15 @@ class Reduction:
         reduce: The name of the reduction: "np.sum", "np.max", ...
         links: The combining nodes, in their order.
         terms: The other operand of each.
+        mask: Where the elements of an array take part; everywhere when `None`.
+        select: The node that selects by the mask.
     """
 
     reduce: str
     links: tuple[Node, ...]
     terms: tuple[Operand, ...]
+    mask: Operand | None = None
+    select: Node | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +77,39 @@ Slot = Unchanged | Last | Reduction | Stores
 
 
 @dataclass(slots=True)
+class _Write:
+    """One write to a carried array.
+
+    Attributes:
+        node: The node.
+        access: The elements that the index names.
+        real: Those that may change: a selection may write others back as they were.
+        select: The node that selects them.
+    """
+
+    node: Node
+    access: Access
+    real: Access
+    select: Node | None = None
+
+
+@dataclass(slots=True)
 class _Storage:
-    """The versions of one carried array in the body."""
+    """The versions of one carried array in the body.
+
+    Attributes:
+        number: Its place among what is carried.
+        writes: The writes to it.
+        reads: The reads by index: node, access, and how many writes came before.
+        whole: The elements that are needed where the array before all writes is used as a whole.
+        later: The number of uses of the whole array after a write.
+    """
 
     number: int
-    writes: list[tuple[Node, Access]] = field(default_factory=list)
+    writes: list[_Write] = field(default_factory=list)
     reads: list[tuple[Node, Access, int]] = field(default_factory=list)
-    wholes: int = 0
+    whole: Access | None = None
+    later: int = 0
 
 
 @dataclass(slots=True)
@@ -89,11 +120,16 @@ class Dependence:
         slots: What becomes of each carried value.
         initial: Reads that see what the array held before the loop, by the name of their result.
         stored: Reads that see what a write of the same trip stored, by name: the number of the write.
+        kept: Selections that a write puts into an array, by name: the number of the array. Where their mask is false
+            they put back what is there.
+        unread: Reads that are used for nothing else, by name: the number of the array.
     """
 
     slots: tuple[Slot, ...]
     initial: dict[str, int] = field(default_factory=dict)
     stored: dict[str, tuple[int, int]] = field(default_factory=dict)
+    kept: dict[str, int] = field(default_factory=dict)
+    unread: dict[str, int] = field(default_factory=dict)
 
 
 def dependence(body: Graph, carried: int, trips: Trips, forms: Mapping[str, Affine], exact: bool = False) -> Dependence:
@@ -113,9 +149,7 @@ def dependence(body: Graph, carried: int, trips: Trips, forms: Mapping[str, Affi
 
 
 class _Analysis:
-    def __init__(
-        self, body: Graph, carried: int, trips: Trips, forms: Mapping[str, Affine], exact: bool
-    ) -> None:
+    def __init__(self, body: Graph, carried: int, trips: Trips, forms: Mapping[str, Affine], exact: bool) -> None:
         self.body, self.trips, self.forms, self.exact = body, trips, forms, exact
         self.heads = body.inputs[1 : 1 + carried]
         self.users = body.users()
@@ -126,9 +160,14 @@ class _Analysis:
         #: Value name -> its storage and the number of writes that made it.
         self.versions = {head.name: (storage, 0) for head, storage in zip(self.heads, self.storages, strict=True)}
         self.result = Dependence(())
+        self.makers = {value.name: node for node in body.nodes for value in node.outputs}
+        self.masks = Masks(body, forms)
+        #: Selections that are written: name -> what they put back.
+        self.kept: dict[str, str] = {}
 
     def run(self) -> Dependence:
         self._follow()
+        self._narrow()
         slots = tuple(self._slot(number) for number in range(len(self.heads)))
         self.result.slots = slots
         return self.result
@@ -142,25 +181,80 @@ class _Analysis:
                 storage, version = self.versions[operand.name]
                 if place == 0 and node.op.name == "setitem" and version == len(storage.writes):
                     access = self._access(operand, node, node.inputs[2:])
-                    storage.writes.append((node, access))
+                    storage.writes.append(self._write(node, storage, access))
                     self.versions[node.outputs[0].name] = storage, version + 1
                 elif place == 0 and node.op.name == "getitem":
                     storage.reads.append((node, self._access(operand, node, node.inputs[1:]), version))
+                elif version:
+                    storage.later += 1
                 else:
-                    storage.wholes += 1
+                    storage.whole = whole_of(operand.spec)
 
     def _access(self, operand: Value, node: Node, operands: tuple[Operand, ...]) -> Access:
         return access_of(operand, node.keywords["index"], operands, self.forms, self.trips)
+
+    def _write(self, node: Node, storage: _Storage, access: Access) -> _Write:
+        """A write; `x[k] = np.where(mask, new, x[k])` changes only what the mask selects."""
+        write = _Write(node, access, access)
+        select = self._maker(node.inputs[1])
+        if select is None or select.op.name != "np.where" or select.outputs[0].name in self.outputs:
+            return write
+        span, old = self.masks.of(select.inputs[0]), self._maker(select.inputs[2])
+        if span is None or old is None or self.users[select.outputs[0].name] != [node]:
+            return write
+        if select.outputs[0].spec != old.outputs[0].spec:
+            return write
+        for read, seen, version in storage.reads:
+            if read is old and version == len(storage.writes) and seen.equals(access):
+                write.real = self._part(node, access, select.outputs[0].spec.ndim, {span[0]: span[1]})
+                write.select = select
+                self.kept[select.outputs[0].name] = old.outputs[0].name
+                self.result.kept[select.outputs[0].name] = storage.number
+        return write
+
+    def _maker(self, operand: Operand) -> Node | None:
+        return self.makers.get(operand.name) if isinstance(operand, Value) else None
+
+    def _part(self, node: Node, access: Access, ndim: int, spans: Mapping[int, Span]) -> Access:
+        """The part of an access that spans of some axes of the value (of `ndim` axes) leave."""
+        axes = axes_of(node.keywords["index"], len(access.reaches))
+        if axes is None or any(reach.varies for reach in access.reaches):
+            return access
+        found = {}
+        for place, span in spans.items():
+            place += len(axes) - ndim if place >= 0 else len(axes)
+            axis = axes[place] if 0 <= place < len(axes) else None
+            if axis is not None:
+                found[axis] = span
+        return narrowed(access, found, self.trips)
+
+    def _narrow(self) -> None:
+        """Leave out what is read for nothing: elements that only a mask that is false there lets through."""
+        if not self.kept and not self.masks.spans:
+            return
+        needed = needs(self.body, self.masks, self.kept.items(), self.versions)
+        for storage in self.storages:
+            reads, storage.reads = storage.reads, []
+            for node, access, version in reads:
+                wanted = needed.get(node.outputs[0].name, {})
+                if wanted is None:
+                    self.result.unread[node.outputs[0].name] = storage.number
+                    continue
+                if wanted:
+                    access = self._part(node, access, node.outputs[0].spec.ndim, wanted)
+                storage.reads.append((node, access, version))
+            if storage.whole is not None:
+                storage.whole = narrowed(storage.whole, needed.get(self.heads[storage.number].name) or {}, self.trips)
 
     def _slot(self, number: int) -> Slot:
         head, output, storage = self.heads[number], self.body.outputs[number], self.storages[number]
         if isinstance(output, Value) and output.name == head.name:
             return Unchanged()
-        known = self.versions.get(output.name) if isinstance(output, Value) else None
-        if known is not None and known[0] is not storage:
-            raise Refused("carried values change places")
-        if known is not None:
-            if known[1] != len(storage.writes) or self.outputs[head.name if known[1] == 0 else output.name] > 1:
+        if isinstance(output, Value) and output.name in self.versions:
+            owner, version = self.versions[output.name]
+            if owner is not storage:
+                raise Refused("carried values change places")
+            if version != len(storage.writes) or self.outputs[output.name] > 1:
                 raise Refused(f"an earlier state of the array `{head.name}` is kept")
             return self._stores(storage)
         if head.name not in self.users and head.name not in self.outputs:
@@ -173,30 +267,37 @@ class _Analysis:
 
     def _stores(self, storage: _Storage) -> Stores:
         trips, head = self.trips, self.heads[storage.number]
-        if storage.wholes:
-            raise Refused(f"all of the array `{head.name}` is used, of which other iterations write parts")
         writes = storage.writes
+        if storage.later:
+            raise Refused(f"all of the array `{head.name}` is used, of which other iterations write parts")
+        if storage.whole is not None:
+            for write in writes:
+                if meeting(storage.whole, write.real, trips).earlier:
+                    raise Refused(f"all of the array `{head.name}` is used, of which other iterations write parts")
         element = self._element(storage)
         if element is not None:
-            return Stores((writes[0][0],), (True,), element)
+            return Stores((writes[0].node,), (True,), element)
         for node, access, version in storage.reads:
             self._classify(storage, node, access, version)
-        last = tuple(access.fixed for _, access in writes)
-        for i, (_, one) in enumerate(writes):
-            for k, (_, other) in enumerate(writes[i:], i):
-                met = meeting(other, one, trips)
-                if i == k and not last[i] and (met.earlier or met.later):
-                    raise Refused(f"several iterations may write the same element of `{head.name}`")
-                if i != k and not (last[i] and last[k]) and met.later:
+        last = tuple(write.access.fixed for write in writes)
+        for i, one in enumerate(writes):
+            if last[i] and one.select is not None and not one.real.fixed:
+                raise Refused(f"parts of `{head.name}` that move are written through a mask")
+            own = meeting(one.access, one.access, trips)
+            if not last[i] and (own.earlier or own.later):
+                raise Refused(f"several iterations may write the same element of `{head.name}`")
+            for k, other in enumerate(writes[i + 1 :], i + 1):
+                if not (last[i] and last[k]) and meeting(other.real, one.real, trips).later:
                     raise Refused(f"an element of `{head.name}` is written by two statements of different iterations")
-        return Stores(tuple(node for node, _ in writes), last)
+        return Stores(tuple(write.node for write in writes), last)
 
     def _classify(self, storage: _Storage, node: Node, access: Access, version: int) -> None:
         """Find what a read sees: the array before the loop, or what its own trip has stored."""
         head, name = self.heads[storage.number], node.outputs[0].name
-        meetings = [meeting(access, write, self.trips) for _, write in storage.writes]
+        meetings = [meeting(access, write.real, self.trips) for write in storage.writes]
         for number in reversed(range(version)):
-            if access.equals(storage.writes[number][1]):
+            write = storage.writes[number]
+            if access.equals(write.access) and (write.select is None or access.reaches == write.real.reaches):
                 self.result.stored[name] = storage.number, number
                 return
             if meetings[number].same:
@@ -207,18 +308,30 @@ class _Analysis:
 
     def _element(self, storage: _Storage) -> Reduction | None:
         """A reduction in place: `x[k] = x[k] + term`, with the same `k` in all trips."""
-        if len(storage.writes) != 1 or len(storage.reads) != 1:
+        if len(storage.writes) != 1 or storage.whole is not None or self.trips.count < 2:
             return None
-        (write, where), (read, seen, version) = storage.writes[0], storage.reads[0]
-        if version or not where.fixed or not seen.equals(where) or self.trips.count < 2:
+        write, select = storage.writes[0], storage.writes[0].select
+        reads = [read for read in self.body.nodes if self._reads(read, storage)]
+        if len(reads) != 1 or not write.access.fixed:
             return None
-        stored = write.inputs[1]
+        (read,) = reads
+        assert isinstance(read.inputs[0], Value)
+        version = self.versions[read.inputs[0].name][1]
+        stored = write.node.inputs[1] if select is None else select.inputs[1]
+        if version or not self._access(read.inputs[0], read, read.inputs[1:]).equals(write.access):
+            return None
         if not isinstance(stored, Value) or stored.spec != read.outputs[0].spec:
             return None
         try:
-            return self._chain(read.outputs[0], stored, [write])
+            chain = self._chain(read.outputs[0], stored, [write.node if select is None else select], select)
         except Refused:
             return None
+        return chain if select is None else replace(chain, mask=select.inputs[0], select=select)
+
+    def _reads(self, node: Node, storage: _Storage) -> bool:
+        base = node.inputs[0] if node.op.name == "getitem" else None
+        known = self.versions.get(base.name) if isinstance(base, Value) else None
+        return known is not None and known[0] is storage
 
     # ---- values that accumulate
 
@@ -227,14 +340,17 @@ class _Analysis:
             raise Refused(f"each iteration needs `{head.name}` of the one before")
         return self._chain(head, output, [])
 
-    def _chain(self, head: Value, output: Value, ends: list[Node]) -> Reduction:
-        """The combining operations from `head` to `output`, each used by the next alone, the last by `ends`."""
+    def _chain(self, head: Value, output: Value, ends: list[Node], select: Node | None = None) -> Reduction:
+        """The combining operations from `head` to `output`, each used by the next alone, the last by `ends`.
+
+        `select` may use the head, too.
+        """
         refused = Refused(f"each iteration needs `{head.name}` of the one before")
         links: list[Node] = []
         terms: list[Operand] = []
         value = head
         while value.name != output.name:
-            users = self.users.get(value.name, [])
+            users = [node for node in self.users.get(value.name, []) if node is not select]
             if len(users) != 1 or value.name in self.outputs or len(links) > 64:
                 raise refused
             (node,) = users
@@ -273,4 +389,3 @@ class _Analysis:
         if found in ("np.max", "np.min") and kind == "c":
             raise Refused("the largest complex number is not compiled")
         return found
-

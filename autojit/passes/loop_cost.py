@@ -17,7 +17,7 @@ from autojit.ir.index import Slice
 _TRIP, _CALL, _INSIDE, _OUTSIDE = 2.0, 300.0, 0.3, 0.1
 #: The least cost of an operation inside a loop: a number is computed alone.
 _SCALAR = 0.6
-_SLOW = {"exp", "log", "sin", "cos", "tan", "tanh", "sinh", "cosh", "power", "arctan2", "exp2", "expm1", "log1p", "cbrt"}
+_SLOW = frozenset("exp log sin cos tan tanh sinh cosh power arctan2 exp2 expm1 log1p cbrt".split())
 _PRODUCTS = {"np.matmul", "np.dot"}
 #: Iterations that touch more than this are not one machine function: each operation is started by itself.
 _SMALL = 256 << 10

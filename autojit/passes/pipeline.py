@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from autojit.ir.graph import Graph
 from autojit.ir.verify import GraphError, verify
+from autojit.passes.bodies import bodies
 from autojit.passes.cse import cse
 from autojit.passes.dce import dce
 from autojit.passes.fold import fold
@@ -17,7 +18,7 @@ from autojit.passes.vectorize import Rung, vectorize
 Pass = Callable[..., Graph]
 
 #: All passes, in the order in which they run.
-PIPELINE: tuple[Pass, ...] = (forward, fold, cse, vectorize, dce)
+PIPELINE: tuple[Pass, ...] = (forward, fold, cse, bodies, vectorize, dce)
 
 
 class Stage(NamedTuple):

@@ -11,7 +11,7 @@ from autojit.ir.graph import Const, Graph, Node, Operand, Value
 from autojit.ir.spec import Spec
 from autojit.passes.access import Refused
 from autojit.passes.affine import Affine, Trips, affine_forms
-from autojit.passes.batch_index import write
+from autojit.passes.batch_index import read, write
 from autojit.passes.batch_rules import apply
 from autojit.passes.contract import contract
 from autojit.passes.dce import dce
@@ -220,6 +220,10 @@ class _Loop:
         #: Writes: the name of the new version -> number of the array, number of the write.
         self.writes: dict[str, tuple[int, int]] = {}
         self.links: set[str] = set()
+        slots = self.verdict.slots
+        #: Selections that are written, and reads that only put back what was there: the number of the array.
+        self.kept = {k: n for k, n in self.verdict.kept.items() if isinstance(slots[n], Stores)}
+        self.unread = {k: n for k, n in self.verdict.unread.items() if isinstance(slots[n], Stores)}
 
     def run(self) -> tuple[Operand, ...]:
         for number, slot in enumerate(self.verdict.slots):
@@ -232,6 +236,8 @@ class _Loop:
             chain = slot.element if isinstance(slot, Stores) else slot if isinstance(slot, Reduction) else None
             if chain is not None:
                 self.links.update(link.outputs[0].name for link in chain.links)
+                if chain.select is not None:
+                    self.links.add(chain.select.outputs[0].name)
         for node in self.body.nodes:
             self._node(node)
         self.batch.source = self.node.source
@@ -259,12 +265,17 @@ class _Loop:
         if name in self.writes:
             self._write(node, *self.writes[name])
             return
+        if name in self.kept:
+            self._keep(node, self.kept[name])
+            return
         if name in self.verdict.stored:
             self.lanes[name] = self._forwarded(node, self.state.stored[self.verdict.stored[name]])
             return
         form = self.forms.get(name)
         if form is not None and form.coefficient:
             self.lanes[name] = Lane(None, node.outputs[0].spec, True, form)
+            return
+        if name in self.unread:
             return
         lanes = [self._lane(operand) for operand in node.inputs]
         if not any(lane.batched for lane in lanes):
@@ -276,6 +287,21 @@ class _Loop:
         for lane, out in zip(apply(batch, node, lanes), node.outputs, strict=True):
             self.lanes[out.name] = lane
 
+    def _keep(self, node: Node, number: int) -> None:
+        """Select between something new and what is in the array by then."""
+        old = node.inputs[2]
+        maker = next(one for one in self.body.nodes if isinstance(old, Value) and one.outputs[0].name == old.name)
+        operands = [self._lane(operand) for operand in maker.inputs[1:]]
+        base = constant_lane(self.state.current[number])
+        before = read(self.batch, base, maker.keywords["index"], operands, maker.outputs[0].spec)
+        lanes = [self._lane(node.inputs[0]), self._lane(node.inputs[1]), before]
+        name = node.outputs[0].name
+        if not any(lane.batched for lane in lanes):
+            value = self.batch.call("np.where", [lane.operand for lane in lanes if lane.operand is not None])
+            self.lanes[name] = Lane(value, node.outputs[0].spec, False)
+            return
+        (self.lanes[name],) = apply(self.batch, node, lanes)
+
     def _write(self, node: Node, number: int, place: int) -> None:
         slot = self.verdict.slots[number]
         assert isinstance(slot, Stores)
@@ -286,6 +312,11 @@ class _Loop:
             fixed = [lane.operand for lane in operands if lane.operand is not None]
             before = batch.call("getitem", [base, *fixed], index=index)
             after = self._reduce(slot.element, before)
+            if slot.element.mask is not None:
+                mask = self._lane(slot.element.mask)
+                if mask.batched or mask.operand is None:
+                    raise Refused("a sum under a mask that moves")
+                after = batch.call("np.where", [mask.operand, after, before])
             self.state.current[number] = batch.call("setitem", [base, after, *fixed], index=index)
             return
         stored = self._lane(node.inputs[1])

@@ -1,0 +1,70 @@
+"""The passes inside loops: a loop's body is simplified as the graph around it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autojit.ir.graph import Const, Graph, Node, Operand, Value, values_of
+from autojit.ir.index import Slice
+from autojit.passes.cse import cse
+from autojit.passes.dce import dce
+from autojit.passes.fold import fold
+from autojit.passes.forward import forward
+from autojit.passes.substitute import substitute
+
+
+def bodies(graph: Graph) -> Graph:
+    """Simplify the bodies of all loops, inner ones first.
+
+    What a body carries stays, and so do its inputs: they are the loop's calling convention.
+    """
+    nodes = tuple(map(_simplified, graph.nodes))
+    same = all(new is old for new, old in zip(nodes, graph.nodes, strict=True))
+    return graph if same else replace(graph, nodes=nodes)
+
+
+def _simplified(node: Node) -> Node:
+    if node.op.name != "loop":
+        return node
+    before: Graph = node.keywords["body"]
+    body = _with_constants(node, before)
+    for step in (forward, fold, covered, cse, bodies, dce):
+        body = step(body)
+    if body is before:
+        return node
+    return replace(node, params=tuple((name, body if name == "body" else value) for name, value in node.params))
+
+
+def _with_constants(node: Node, body: Graph) -> Graph:
+    """The body with the constants that it is given in their places."""
+    inputs = node.inputs[2 + node.keywords["carried"] :]
+    known: dict[str, Operand] = {
+        value.name: operand
+        for value, operand in zip(body.inputs[len(body.inputs) - len(inputs) :], inputs, strict=True)
+        if isinstance(operand, Const)
+    }
+    if not known:
+        return body
+
+    def current(operand: Operand) -> Operand:
+        return known.get(operand.name, operand) if isinstance(operand, Value) else operand
+
+    nodes = tuple(replace(one, inputs=tuple(map(current, one.inputs))) for one in body.nodes)
+    return replace(body, nodes=nodes, outputs=tuple(map(current, body.outputs)))
+
+
+def covered(graph: Graph) -> Graph:
+    """Take the assigned value for the array where an assignment covers all of it.
+
+    An assignment that is a result of the graph stays: there the array is another one.
+    """
+    results = {value.name for value in values_of(graph.results)}
+
+    def rewrite(node: Node) -> tuple[Operand, ...] | Node:
+        if node.op.name != "setitem" or len(node.inputs) != 2 or node.outputs[0].name in results:
+            return node
+        entries, stored = node.keywords["index"].entries, node.inputs[1]
+        whole = all(entry is Ellipsis or entry == Slice(None, None, None) for entry in entries)
+        return (stored,) if whole and stored.spec == node.outputs[0].spec else node
+
+    return substitute(graph, rewrite)
