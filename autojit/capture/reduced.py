@@ -149,6 +149,11 @@ class Reductions(RaggedViews):
         dtype = _moment_dtype(part, np.float32)
         typed = dtype if part.params.get("dtype") is not None else None
         result = typed or (part.full.dtype if part.full.dtype.kind in "fc" else dtype)
+        inside = part.inside
+        if inside is not None and inside.shape == part.full.shape and dtype.kind == "f" and not params.get("keepdims"):
+            if len(part.axes) == inside.dummy.ndim:  # one pass for both
+                total, count = self.apply(TABLE["sum_and_count"], [part.full, inside], {"dtype": dtype})
+                return self._over(total, count, result)
         total = self.apply(TABLE["np.sum"], [self.only(part, 0)], {**params, "dtype": dtype})
         return self._over(total, part.count, result)
 

@@ -14,6 +14,7 @@ from autojit.ops import elementwise, exact
 from autojit.ops import reductions_extremes as extremes
 from autojit.ops import reductions_moments as moments
 from autojit.ops import reductions_scan as scan
+from autojit.ops import reductions_selected as selected
 from autojit.ops.families import row, trap_if
 from autojit.ops.reductions_common import normal_axes, reduced_shape, reduction, run_dummy
 from autojit.ops.ufunc_methods import methods_of, outer_row
@@ -131,6 +132,7 @@ ROWS: tuple[Op, ...] = (
     reduction(np.nanmax, _extreme_of_rest(True), kinds="biuf"),
     reduction(np.nanmin, _extreme_of_rest(False), kinds="biuf"),
     *scan.ROWS,
+    *selected.ROWS,
     row(
         "np.trace",
         np.trace,
