@@ -10,6 +10,7 @@ import pytest
 
 import autojit as aj
 from tests import loop_templates
+from tests.evaluated import evaluated
 from tests.fuzz import main
 from tests.helpers import check
 from tests.loop_judge import Immoderate, judge_loops, moderate
@@ -17,28 +18,41 @@ from tests.loop_programs import make_loop_program
 from tests.programs_strategy import Program
 
 #: Seeds of the programs that every run of the tests tries; `python -m tests.fuzz --loops` tries others.
-SEEDS = range(60)
+SEEDS, MORE_SEEDS = range(30), range(30, 100)
 #: Those that fail, and what is known about them.
-KNOWN: dict[int, str] = {14: "a 0-d array that a loop adds to in place"}
-
-
-def seeds() -> list[Any]:
-    """The seeds as parameters of a test."""
-    marks = {seed: [pytest.mark.xfail(reason=reason, strict=True)] for seed, reason in KNOWN.items()}
-    return [pytest.param(seed, marks=marks.get(seed, [])) for seed in SEEDS]
+KNOWN: dict[int, str] = {}
 
 
 def made(seed: int) -> Program:
     return make_loop_program(random.Random(seed))
 
 
-@pytest.mark.parametrize("seed", seeds())
-def test_random_loops(seed):
+def seeds(numbers: range) -> list[Any]:
+    """Seeds as parameters of a test."""
+    return [
+        pytest.param(seed, marks=[pytest.mark.xfail(reason=KNOWN[seed], strict=True)] if seed in KNOWN else [])
+        for seed in numbers
+    ]
+
+
+def judge_seed(seed: int) -> None:
     program = made(seed)
     try:
         judge_loops(program)
     except AssertionError as error:
         raise AssertionError(f"seed {seed}: {error}\n{program}") from None
+
+
+@pytest.mark.parametrize("seed", seeds(SEEDS))
+def test_random_loops(seed):
+    judge_seed(seed)
+
+
+@pytest.mark.parametrize("seed", seeds(MORE_SEEDS))
+def test_what_capture_makes_of_random_loops(seed):
+    """The captured programs, run in NumPy."""
+    with evaluated():
+        judge_seed(seed)
 
 
 def test_same_seed_same_program():
@@ -104,7 +118,9 @@ def test_the_command(capsys):
 # ---- what random loops have found
 
 
-@pytest.mark.xfail(reason="the carry does not fit the body", strict=True)
+ROW = np.arange(5.0) + 10
+
+
 def test_arrays_without_axes_are_carried():
     def f(a, n):
         s = np.where(a[0], 0, a[1])
@@ -112,16 +128,180 @@ def test_arrays_without_axes_are_carried():
             s += a[1]
         return s
 
-    check(f, np.arange(4.0), 3)
+    check(f, ROW, 3)
 
 
-@pytest.mark.xfail(reason="the writes are lost", strict=True)
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_names_that_an_inner_loop_swaps(n):
-    def f(a, b, n):
+@pytest.mark.parametrize("n", [1, 2, 3, 40])
+def test_names_that_trade_arrays(n):
+    def written_outside(a, b, n):
         for i in range(n):
             for _ in range(n):
                 a, b = b, a
             a[1:] = i
 
-    check(f, np.arange(5.0), -np.arange(5.0), n)
+    def returned(a, b, n):
+        for _ in range(n):
+            a, b = b, a
+        return b
+
+    def written_afterwards(a, b, n):
+        for _ in range(n):
+            a, b = b, a
+        b[0] += 1
+
+    def written_by_another_loop(a, b, n):
+        for _ in range(n):
+            a, b = b, a
+        for i in range(n):
+            b[0] += i
+
+    for f in (written_outside, returned, written_afterwards, written_by_another_loop):
+        check(f, ROW.copy(), -ROW, n)
+
+
+def test_names_that_trade_arrays_behind_a_break():
+    def f(a, b):
+        w = 0
+        while True:
+            if w:
+                break
+            w += 1
+            a, b = b, a
+        return a, b
+
+    check(f, ROW.copy(), -ROW)
+
+
+@pytest.mark.parametrize("n", [2, 40])
+def test_the_truth_of_loop_variables(n):
+    def f(a, n):
+        for i in range(n):
+            a += bool(i)
+            if not i:
+                a[0] += 9
+            if i:
+                a[1] += 9
+            a[2] += (i and 2) + (i or 7) + (5 if i else 3)
+
+    check(f, ROW.copy(), n)
+
+
+@pytest.mark.parametrize("n", [0, 2, 11])
+def test_numbers_that_stay_pythons(n):
+    def broken_off(a, n):
+        s = 0
+        for i in range(n):
+            for _ in range(n):
+                if i != a[0]:
+                    break
+                s = a[-1] * 0.5
+        return s
+
+    def no_trips(a, n):
+        s = 0
+        for i in range(n):
+            for _ in range(i, 0):
+                s = a.max() - a.min()
+        return s
+
+    def least(a, n):
+        s = 0
+        for _ in range(n):
+            s = min(a[0], s)
+        for _ in range(n):
+            s += s
+        return s
+
+    def least_of_nested(a, n):
+        s = 0
+        for _ in range(n):
+            for _ in range(n):
+                s = min(a.max() - a[1], s)
+        return s
+
+    def one_of_two(a, n):
+        s = a[0] and n
+        for _ in range(n):
+            s = -s
+        return s
+
+    def while_never(a, n):
+        s = 0.0
+        for i in range(n):
+            while i == a[4] + 99:
+                s = a @ a
+        for _ in range(n):
+            s -= 0
+        return s
+
+    failed = []
+    for f in (broken_off, no_trips, least, least_of_nested, one_of_two, while_never):
+        try:
+            check(f, ROW, n)
+        except AssertionError as error:
+            failed.append(f"{f.__name__}: {error}")
+    assert not failed, "\n".join(failed)
+
+
+def test_numbers_that_become_floats_inside():
+    def in_while(a, n):
+        s = 0
+        while s <= a[0]:
+            for _ in range(n):
+                s += a.sum()
+        return s
+
+    def in_while_never(a, n):
+        s = 0
+        for _ in range(n):
+            while not np.any(a):
+                s += max(a)
+        return s
+
+    def in_for_never(a, n):
+        s = 0
+        for _ in range(n):
+            for _ in range(-n):
+                s += a[0]
+        return s
+
+    def rounded(a, n):
+        s = round(a.sum())
+        for _ in range(n):
+            s = a[0] + s
+        return s
+
+    for f in (in_while, in_while_never, in_for_never, rounded):
+        check(f, ROW, 3)
+
+
+def test_containers_behind_continue():
+    def appended(a):
+        out = []
+        for i in range(4):
+            if a[i] < 0:
+                continue
+            out.append(a[i] * 2)
+        return out
+
+    def stored(a):
+        out = {}
+        for i in range(4):
+            if a[i] < 0:
+                continue
+            out[i] = i
+            if a[i] > 4:
+                break
+        return out
+
+    def behind_return(a, log):
+        for i in range(4):
+            log.append(i)
+            if a[i] < 0:
+                return i
+            log.append(-i)
+        return None
+
+    check(appended, np.array([-1.0, 5, -2, 3]))
+    check(stored, np.array([1.0, -5, -2, 7, 8]))
+    check(behind_return, np.array([1.0, 5, -2, 3]), [])
