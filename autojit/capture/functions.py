@@ -118,7 +118,12 @@ class Functions(Arrays):
         return self.call_row(row, [array, *args], kwargs, row.numpy[0] if row.numpy else None)
 
     def call_partial(self, partial: Partial, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """`np.add.outer(...)`, `np.add.reduce(...)`."""
+        """`np.add.outer(...)`, `np.add.reduce(...)`, `np.add.at(...)`."""
+        if partial.name == "at" and len(args) == 3 and not kwargs and isinstance(args[0], Arr):
+            row = TABLE.rows.get(f"np.{partial.function.__name__}.at")
+            if row is not None and args[0].kind == "array":
+                self.write(args[0], self.read(self.apply(row, args, {})))
+                return Known(None)
         row = UFUNC_METHODS.get((partial.function.__name__, partial.name))
         if row is None:
             raise CannotCapture("no-row", f"`np.{partial.function.__name__}.{partial.name}`")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.histograms import histogram
 from autojit.capture.values import Arr, Items, Known, Storage, Sym, make_dummy
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec
@@ -265,6 +266,7 @@ def _method_item(self: Any, array: Arr, *args: Any) -> Any:
 
 #: Functions that give views, copies, or write: by the NumPy function, and by the method's name.
 VIEW_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.histogram: histogram,
     np.transpose: _rule_transpose,
     np.permute_dims: _rule_transpose,
     np.reshape: _rule_reshape,

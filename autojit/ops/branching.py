@@ -65,7 +65,8 @@ ROWS: tuple[Op, ...] = (
     ),
     row(
         "as_scalar", _as_scalar, "elementwise", ("x",), infer=_as_scalar_infer, lower=lambda node, xs, trap: (xs[0],),
-        numpy=(), sharding="elementwise", note="a Python number as the NumPy scalar of its dtype",
+        numpy=(), sharding="elementwise", samples=lambda rng: [((value,), {}) for value in (True, 3, 0.5, 1j)],
+        note="a Python number as the NumPy scalar of its dtype",
     ),
     row(
         "leave_if", _leave, "indexing", ("flag",), infer=_leave_infer, lower=_leave_lower, numpy=(), traps=True,

@@ -16,6 +16,7 @@ from autojit.ops import (
     python_scalars,
     quantiles,
     reductions,
+    scattering,
     shaping,
     sorting,
 )
@@ -30,6 +31,7 @@ CHAPTERS = (
     inserting,
     sorting,
     indexing,
+    scattering,
     creation,
     grids,
     contraction,

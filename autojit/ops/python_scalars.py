@@ -137,6 +137,16 @@ def _only(kinds: str, call: Callable[..., Any]) -> Callable[..., tuple[Spec, ...
     return infer
 
 
+def _samples(kinds: str, operands: int) -> Callable[[Any], list[Any]] | None:
+    """Calls with numbers of these kinds."""
+    if "f" in kinds or not kinds:
+        return None
+    ints = [(3, 4), (-7, 2), (7, 5), (-8, 3), (0, 5), (2**40, 3)]
+    bools = [(True, False), (False, False), (True, True)]
+    pairs = (ints if "i" in kinds else []) + (bools if "b" in kinds else [])
+    return lambda rng: [(pair[:operands], {}) for pair in pairs]
+
+
 def _row(
     name: str, symbol: str, call: Callable[..., Any], lower: Callable[..., Any], traps: bool = False, kinds: str = ""
 ) -> Op:
@@ -144,6 +154,7 @@ def _row(
     return row(
         name, call, "elementwise", operands, infer=_only(kinds, call) if kinds else _infer(call), lower=lower,
         numpy=(), traps=traps, text=lambda inputs, params: symbol.format(*inputs), sharding="elementwise",
+        samples=_samples(kinds, len(operands)),
     )  # fmt: skip
 
 
