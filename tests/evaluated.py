@@ -30,10 +30,10 @@ class Evaluated:
         self.graph = graph
 
     def run(self, values: Sequence[Any]) -> list[np.ndarray]:
-        """Evaluate the graph; what raises is trapped."""
+        """Evaluate the graph; what raises is trapped, casts of NaN to integers too."""
         inputs = [np.array(value, one.spec.dtype) for value, one in zip(values, self.graph.inputs)]
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore", invalid="raise"):
                 results = evaluate(self.graph, [value[()] for value in inputs])
         except Exception as error:
             raise Trapped(self.name) from error
