@@ -54,12 +54,10 @@ def _function(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
 
 
 def _python(name: str) -> Rule:
-    """Python's arithmetic on numbers: NumPy's in the dtype of the result."""
+    """Python's arithmetic on numbers: NumPy's in the dtype of the result. Integers here are far from 64 bits."""
 
     def rule(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
         dtype = node.outputs[0].spec.dtype
-        if dtype.kind not in "fc":
-            raise Refused("Python integers that are no multiples of the loop variable")
         operands = [batch.cast(batch.rows(lane), dtype) if lane.batched else _number(lane) for lane in lanes]
         return _one(batch, node, batch.call(name, operands))
 
@@ -72,13 +70,39 @@ def _number(lane: Lane) -> Operand:
 
 
 def _python_divide(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
-    divisor = lanes[1]
+    _check_divisor(batch, lanes[1])
+    return _python("np.divide")(batch, node, lanes)
+
+
+def _compare(name: str) -> Rule:
+    """Python's comparisons of numbers of one type."""
+
+    def rule(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+        if len({lane.spec.dtype for lane in lanes}) > 1:
+            raise Refused("Python compares numbers of different types exactly")
+        return _one(batch, node, batch.call(name, [batch.rows(lane) for lane in lanes]))
+
+    return rule
+
+
+def _divide_ints(name: str) -> Rule:
+    """Python's `//` and `%` of integers that are far from 64 bits."""
+
+    def rule(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+        _check_divisor(batch, lanes[1])
+        if lanes[0].form is None or any(lane.spec.dtype.kind != "i" for lane in lanes):
+            raise Refused(f"`{node.op.name}` of these numbers has no batched form")
+        return _one(batch, node, batch.call(name, [batch.rows(lane) for lane in lanes]))
+
+    return rule
+
+
+def _check_divisor(batch: Batch, divisor: Lane) -> None:
     if divisor.form is None or divisor.form.symbols:
         raise Refused("Python raises where it divides by zero")
     low, high = batch.trips.bounds(divisor.form)
     if low <= 0 <= high:
         raise Refused("Python raises where it divides by zero")
-    return _python("np.divide")(batch, node, lanes)
 
 
 def _select(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
@@ -298,6 +322,15 @@ RULES: dict[str, Rule] = {
     "py_multiply": _python("np.multiply"),
     "py_negative": _python("np.negative"),
     "py_divide": _python_divide,
+    "py_less": _compare("np.less"),
+    "py_less_equal": _compare("np.less_equal"),
+    "py_greater": _compare("np.greater"),
+    "py_greater_equal": _compare("np.greater_equal"),
+    "py_equal": _compare("np.equal"),
+    "py_not_equal": _compare("np.not_equal"),
+    "py_not": _compare("np.logical_not"),
+    "py_floor_divide": _divide_ints("np.floor_divide"),
+    "py_modulo": _divide_ints("np.remainder"),
     "astype": _astype,
     "np.dot": _product,
     "np.matmul": _product,

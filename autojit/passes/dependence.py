@@ -76,7 +76,7 @@ class Stores:
 Slot = Unchanged | Last | Reduction | Stores
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Write:
     """One write to a carried array.
 
@@ -93,7 +93,7 @@ class _Write:
     select: Node | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Storage:
     """The versions of one carried array in the body.
 
@@ -311,27 +311,30 @@ class _Analysis:
         if len(storage.writes) != 1 or storage.whole is not None or self.trips.count < 2:
             return None
         write, select = storage.writes[0], storage.writes[0].select
-        reads = [read for read in self.body.nodes if self._reads(read, storage)]
-        if len(reads) != 1 or not write.access.fixed:
+        if not write.access.fixed:
+            return None
+        reads = [node for node in self.body.nodes if self._reads(node, storage, write.access)]
+        if len(reads) != 1:
             return None
         (read,) = reads
-        assert isinstance(read.inputs[0], Value)
-        version = self.versions[read.inputs[0].name][1]
         stored = write.node.inputs[1] if select is None else select.inputs[1]
-        if version or not self._access(read.inputs[0], read, read.inputs[1:]).equals(write.access):
-            return None
         if not isinstance(stored, Value) or stored.spec != read.outputs[0].spec:
             return None
         try:
             chain = self._chain(read.outputs[0], stored, [write.node if select is None else select], select)
         except Refused:
             return None
+        for node, access, version in storage.reads:
+            if node is not read:
+                self._classify(storage, node, access, version)
         return chain if select is None else replace(chain, mask=select.inputs[0], select=select)
 
-    def _reads(self, node: Node, storage: _Storage) -> bool:
+    def _reads(self, node: Node, storage: _Storage, access: Access) -> bool:
+        """Whether a node reads these elements of the array before all writes."""
         base = node.inputs[0] if node.op.name == "getitem" else None
-        known = self.versions.get(base.name) if isinstance(base, Value) else None
-        return known is not None and known[0] is storage
+        if not isinstance(base, Value) or self.versions.get(base.name) != (storage, 0):
+            return False
+        return self._access(base, node, node.inputs[1:]).equals(access)
 
     # ---- values that accumulate
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autojit.ir.graph import Graph, Node, Operand, Value
+from autojit.ir.index import Slice
 from autojit.passes.affine import Affine, form_of
 
 
@@ -142,6 +143,11 @@ def _through(
     elif node.op.name == "np.transpose":
         axes = node.keywords.get("axes") or tuple(reversed(range(out.spec.ndim)))
         return None if wanted is None else {axes[axis] % len(axes): span for axis, span in wanted.items()}
+    elif node.op.name in ("np.reshape", "getitem"):
+        axes = _kept_axes(node) if place == 0 else None
+        if axes is None:
+            return {}
+        return None if wanted is None else {axes[axis]: span for axis, span in wanted.items() if axis in axes}
     elif node.op.family != "elementwise" or len(node.outputs) != 1:
         return {}
     if wanted is None:
@@ -153,6 +159,21 @@ def _through(
         for axis, span in wanted.items()
         if axis >= shift and shape[axis - shift] == out.spec.shape[axis]
     }
+
+
+def _kept_axes(node: Node) -> dict[int, int] | None:
+    """The operand's axis behind each axis of the result, where only axes of length 1 come or go."""
+    before, after = node.inputs[0].spec.shape, node.outputs[0].spec.shape
+    if node.op.name == "getitem" and not all(
+        entry is None or entry is Ellipsis or entry == Slice(None, None, None)
+        for entry in node.keywords["index"].entries
+    ):
+        return None
+    old = [axis for axis, length in enumerate(before) if length != 1]
+    new = [axis for axis, length in enumerate(after) if length != 1]
+    if [before[axis] for axis in old] != [after[axis] for axis in new]:
+        return None
+    return dict(zip(new, old, strict=True))
 
 
 def _add(found: dict[str, Needed | None], operand: Value, wanted: Needed | None) -> None:
