@@ -18,14 +18,15 @@ from autojit.capture.regions import BREAK, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Opaque, Storage, Stream, Sym, make_dummy
 from autojit.errors import CannotCapture
-from autojit.ir.graph import Operand, Value
+from autojit.ir.graph import Const, Graph, Operand, Value
 from autojit.ir.spec import PYTHON_DTYPES, Spec
 from autojit.ops.chapters import TABLE
 
 #: Loops of at most this many iterations are unrolled where that is possible.
 UNROLL_TRIPS = 4
-#: A `while` that runs longer is left to Python, which can be interrupted.
+#: A `while` that runs for more iterations, or about this many seconds, is left to Python.
 MAX_WHILE_TRIPS = 10_000_000
+MAX_WHILE_SECONDS = 30
 #: Reasons for which another rung of the ladder would fail too.
 _FINAL = ("raises", "effect", "statement", "unknown-value")
 
@@ -328,6 +329,8 @@ class Loops(Carry):
         if body.leaving.stop is not None:
             params["exits"] = True
         start, stop = self.operand(course.start), self.operand(course.stop)
+        if course.test is not None:
+            stop = self.builder.const(max(1000, min(MAX_WHILE_TRIPS, int(MAX_WHILE_SECONDS / _seconds(graph)))))
         return self.builder.add(TABLE["loop"], [start, stop, *inits, *body.captured], params, self.line)
 
     def _named(self, output: Value) -> Arr:
@@ -372,6 +375,22 @@ class Loops(Carry):
         if spec.kind == "scalar":
             return self.builder.const(spec.dtype.type(0))
         return self.apply(TABLE["np.zeros"], [], {"shape": spec.shape, "dtype": spec.dtype}).storage.value
+
+
+def _seconds(body: Graph) -> float:
+    """A rough guess of the time that one iteration takes: memory at some GB/s, products at some GFLOP/s."""
+    seconds = 100e-9
+    for node in body.nodes:
+        if node.op.family == "loop":
+            first, last = node.inputs[:2]
+            is_known = isinstance(first, Const) and isinstance(last, Const)
+            trips = len(range(first.value, last.value, node.keywords["step"])) if is_known else 1
+            seconds += trips * _seconds(node.keywords["body"])
+            continue
+        seconds += sum(value.spec.nbytes for value in node.outputs) / 4e9
+        if node.op.family == "contraction":
+            seconds += sum(operand.spec.nbytes for operand in node.inputs) / 4e9
+    return seconds
 
 
 def _has_loop(node: ast.For) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autojit.compile.frame import Frame
+from autojit.compile.patience import abandon, is_open, patiently
 from autojit.compile.transfer import REUSED, ResultMemory, give_back, result_memory
 from autojit.compile.xla import EXTRA, Program
 from autojit.errors import Trapped
@@ -53,6 +54,11 @@ class Executable:
         self._has_trap = len(self.program.outputs) > len(self.lowered.computed)
         self._is_plain = all(result.kind == "computed" for result in self.lowered.results)
         self._frames: list[Frame] = []
+        self._launch = self._launch_patiently if any(map(is_open, graph.nodes)) else self.program.launch
+
+    def _launch_patiently(self, arguments: Sequence[Any]) -> list[Any]:
+        """Start a program that may run for long, and wait for it in a way that the user can interrupt."""
+        return patiently(self.program.launch, arguments)
 
     @property
     def nbytes(self) -> int:
@@ -82,7 +88,11 @@ class Executable:
         if self._memory:
             arguments = [*arguments, *map(result_memory, self._memory)]
         # Making the arrays waits for the program, so that the arguments are free afterwards.
-        arrays = list(map(_array, self.program.launch(arguments), self.program.outputs))
+        try:
+            arrays = list(map(_array, self._launch(arguments), self.program.outputs))
+        except KeyboardInterrupt:
+            abandon((values, list(arguments), lent))  # the program still reads them
+            raise
         self._frames.append(frame)
         if lent:
             give_back(lent)

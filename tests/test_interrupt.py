@@ -1,0 +1,39 @@
+"""Ctrl-C in a loop that never ends."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+PROGRAM = """
+    import os, signal, threading, time
+    import numpy as np
+    import autojit as aj
+
+    @aj.autocluster(policy="eager")
+    def endless(x):
+        while True:
+            x = x * 0.5 + 1
+            if x.sum() < 0:
+                break
+        return x
+
+    x = np.ones(20_000)
+    threading.Timer(4.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    try:
+        endless(x)
+    except KeyboardInterrupt:
+        print("interrupted", time.monotonic() - start < 8)
+    assert endless.cache_info().compiles == 1, endless.cache_info()
+    print(aj.autocluster(policy="eager")(lambda v: v * 2 + 1)(np.arange(3.0)))
+"""
+
+
+def test_an_endless_loop_can_be_interrupted() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(PROGRAM)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert run.stdout.splitlines() == ["interrupted True", "[1. 3. 5.]"], run.stdout + run.stderr
+    assert run.returncode == 0, run.stderr
