@@ -11,6 +11,10 @@ from jax import lax
 from autojit.ops import exact
 from autojit.ops.elementwise_arithmetic import isnan, kind, truth
 
+#: Vectors of lengths between these are added up by rows. Longer ones have XLA's own library.
+_SHORT, _LONG = 128, 32768
+_ROW = 24
+
 
 def count_of(x: Any, axes: tuple[int, ...]) -> int:
     """How many elements make one result."""
@@ -32,7 +36,27 @@ def sum_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
         return jnp.any(x, axis=axes)
     if not axes:
         return _plus_zero(x)
+    if x.ndim == 1 and kind(x) == "f" and _SHORT <= x.shape[0] < _LONG:
+        return sum_by_rows(x.astype(_wide(dtype))).astype(dtype)
     return jnp.sum(x.astype(_wide(dtype)), axis=axes, dtype=_wide(dtype)).astype(dtype)
+
+
+def sum_by_rows(x: Any) -> Any:
+    """The sum of a vector by short rows, so that additions need not wait for each other.
+
+    XLA:CPU cuts a plain reduction into windows of an array that it has to make first. It leaves one with two operands
+    alone, as long as both results are used: the second one finds NaN, with which the sum is NaN anyway.
+    """
+    rows = -(-x.shape[0] // _ROW)
+    if x.shape[0] % _ROW:
+        x = lax.pad(x, np.zeros((), x.dtype), [(0, rows * _ROW - x.shape[0], 0)])
+    x = x.reshape(rows, _ROW)
+
+    def combine(p: tuple[Any, Any], q: tuple[Any, Any]) -> tuple[Any, Any]:
+        return p[0] + q[0], p[1] | q[1]
+
+    totals, found = lax.reduce((x, x != x), (np.zeros((), x.dtype), np.array(False)), combine, (1,))
+    return jnp.sum(jnp.where(found, jnp.full_like(totals, jnp.nan), totals))
 
 
 def _plus_zero(x: Any) -> Any:
