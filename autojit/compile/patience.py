@@ -1,7 +1,7 @@
 """Waiting for programs that may run for long: a `while` loop on array data need not end, and Ctrl-C must.
 
-XLA runs a program in the thread that starts it, where Python handles no signals. So such a program is started by another
-thread; the main thread waits for a lock, which a signal interrupts. XLA cannot be stopped in the middle of a program.
+XLA runs a program in the thread that starts it, where Python handles no signals. So another thread starts it; the main
+thread waits for a lock, which a signal interrupts. XLA cannot be stopped in the middle of a program.
 """
 
 from __future__ import annotations
