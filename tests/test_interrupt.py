@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
+
+import autojit
 
 PROGRAM = """
     import os, signal, threading, time
@@ -35,6 +38,9 @@ PROGRAM = """
 def test_an_endless_loop_can_be_interrupted(tmp_path: Path) -> None:
     script = tmp_path / "endless.py"
     script.write_text(textwrap.dedent(PROGRAM))
-    run = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
+    environment = {**os.environ, "PYTHONPATH": str(Path(autojit.__file__).parents[1])}
+    run = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=120, check=False, env=environment
+    )
     assert run.stdout.splitlines() == ["interrupted True", "[1. 3. 5.]"], run.stdout + run.stderr
     assert run.returncode == 0, run.stderr
