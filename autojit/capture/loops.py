@@ -26,7 +26,7 @@ from autojit.ops.chapters import TABLE
 UNROLL_TRIPS = 4
 #: A `while` that runs for more iterations, or about this many seconds, is left to Python.
 MAX_WHILE_TRIPS = 10_000_000
-MAX_WHILE_SECONDS = 30
+MAX_WHILE_SECONDS = 10
 #: Reasons for which another rung of the ladder would fail too.
 _FINAL = ("raises", "effect", "statement", "unknown-value")
 

@@ -6,8 +6,10 @@ thread waits for a lock, which a signal interrupts. XLA cannot be stopped in the
 
 from __future__ import annotations
 
+import atexit
 import os
 import queue
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -42,6 +44,7 @@ class _Worker:
 #: Loops of fewer iterations end soon.
 _MANY = 1000
 
+_unfinished: list[threading.Lock] = []
 _idle: list[_Worker] = []
 os.register_at_fork(after_in_child=_idle.clear)
 
@@ -65,11 +68,27 @@ def patiently(launch: Callable[[Any], list[Any]], arguments: Sequence[Any]) -> l
     done = threading.Lock()
     done.acquire()
     worker.work.put((launch, arguments, results, done))
-    done.acquire()  # interrupted by signals; then the worker is not used again
+    try:
+        done.acquire()
+    except BaseException:
+        _unfinished.append(done)  # the worker is not used again
+        raise
     _idle.append(worker)
     if isinstance(results[0], BaseException):
         raise results[0]
     return results[0]
+
+
+@atexit.register
+def _finish() -> None:
+    """Wait for abandoned programs: the process cannot end while one runs. A second Ctrl-C ends it at once."""
+    try:
+        for done in _unfinished:
+            done.acquire()
+    except KeyboardInterrupt:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(130)
 
 
 def abandon(used: Any) -> None:
