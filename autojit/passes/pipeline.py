@@ -13,12 +13,13 @@ from autojit.passes.cse import cse
 from autojit.passes.dce import dce
 from autojit.passes.fold import fold
 from autojit.passes.forward import forward
+from autojit.passes.hoist import hoist
 from autojit.passes.vectorize import Rung, vectorize
 
 Pass = Callable[..., Graph]
 
 #: All passes, in the order in which they run.
-PIPELINE: tuple[Pass, ...] = (forward, fold, cse, bodies, vectorize, dce)
+PIPELINE: tuple[Pass, ...] = (forward, fold, cse, bodies, vectorize, hoist, dce)
 
 
 class Stage(NamedTuple):
