@@ -551,3 +551,11 @@ def test_what_stays_native() -> None:
     for function in (escapes, collected, stepped, iterated, sorted_part):
         check(function, rand(9))
     check(fancy, rand(9), np.array([1, 3, 2, 8, 8, 0, 4, 5, 7]))
+
+
+def test_short_parts_of_large_arrays_stay_native() -> None:
+    def rows(starts, values, out):
+        for i in range(out.shape[0]):
+            out[i] = values[starts[i] : starts[i + 1]].sum()
+
+    check(rows, np.arange(0, 50_001, 1000), rand(50_000), np.zeros(50), whole=False)

@@ -15,6 +15,9 @@ from autojit.ir.index import Index, Slice, Window
 from autojit.ir.op import Op
 from autojit.ops.chapters import TABLE
 
+#: A slice may be a small part of the whole: in larger arrays than this one it is not worth to work on all elements.
+MASKED_SIZE = 4096
+
 _WHOLE = Slice(None, None, None)
 #: Elementwise operations that cannot trap for any elements; others are given ones where nothing is meant.
 _SAFE = frozenset(
@@ -86,6 +89,8 @@ class RaggedViews(Bounds):
         view = super().getitem(full, Items(tuple, plain))
         if not any(span is not None for span in spans):
             return view
+        if view.spec.size > MASKED_SIZE and any(span is not None and _may_be_short(span) for span in spans):
+            raise CannotCapture("moving-shape", "data decides where a slice starts and ends, in a large array")
         return Ragged(view, tuple(spans))
 
     def _slice_axis(self, part: Any, length: int, span: Span | None) -> tuple[Any, Span | None]:
@@ -347,6 +352,12 @@ def _matched(parts: list[Any], ndim: int) -> list[tuple[Any, int, int]]:
 
 def _is(part: Any, constant: Any) -> bool:
     return isinstance(part, Known) and part.value is constant
+
+
+def _may_be_short(span: Span) -> bool:
+    """Whether both ends move in a way of which nothing is known."""
+    ends = (span.start, span.stop)
+    return all(isinstance(end, LoopInt) for end in ends) and any(end.affine is None for end in ends)
 
 
 def _is_int(value: Any) -> bool:
