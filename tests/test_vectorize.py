@@ -146,6 +146,20 @@ def test_large_batches_keep_their_loop(forced, monkeypatch):
     assert rungs is not None and "at once take" in rungs[0].reason
 
 
+def test_endless_loops_are_not_looked_at(forced):
+    found = captured(function_of(loop("s += a[3]", over="range(10 ** 12)")), arrays())
+    assert found is not None
+    rungs = []
+    vectorize(bodies(found[0]), rungs)
+    assert "too many to look at" in rungs[0].reason
+
+
+def test_batches_of_many_operations_keep_their_loop(forced, monkeypatch):
+    monkeypatch.setattr(module, "MOST_NODES", 3)
+    rungs = run(TEXTS["rows"])
+    assert rungs is not None and "operations" in rungs[0].reason
+
+
 # ---- as functions of the user
 
 

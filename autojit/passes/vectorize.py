@@ -19,6 +19,8 @@ from autojit.passes.dependence import Dependence, Last, Reduction, Stores, Uncha
 from autojit.passes.lanes import Batch, Emitter, Lane, constant_lane
 from autojit.passes.loop_cost import nodes_cost
 
+#: Loops of more iterations, and batches of more operations, stay loops: the analysis, or the compiler, takes too long.
+MOST_TRIPS, MOST_NODES = 1 << 22, 400
 _INT64 = np.dtype(np.int64)
 
 
@@ -182,7 +184,12 @@ def vectorize_loop(node: Node, taken: set[str], exact: bool = False) -> tuple[Em
     emitter = Emitter(taken)
     if trips.count == 0:
         return emitter, node.inputs[2 : 2 + carried]
-    return emitter, _Loop(node, trips, emitter, exact).run()
+    if trips.count > MOST_TRIPS:
+        raise Refused(f"{trips.count} iterations are too many to look at")
+    results = _Loop(node, trips, emitter, exact).run()
+    if len(emitter.nodes) > MOST_NODES:
+        raise Refused(f"all iterations at once take {len(emitter.nodes)} operations")
+    return emitter, results
 
 
 @dataclass(slots=True)
