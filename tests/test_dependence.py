@@ -67,6 +67,8 @@ DEPENDENT = {
     "unknown places": (loop("a[int(b[i]) % 3] = c[i]"), "several iterations may write"),
     "halves": (loop("a[i // 2] = c[i]"), "several iterations may write"),
     "other symbol": (loop("A[i, 0] = A[int(abs(b[0])), 0]"), "an earlier one wrote"),
+    "a part of the same": (loop("A[i, 0:4] = b[0:4]", "c[i] = A[i, 2]"), "in the same iteration"),
+    "under a mask, read in full": (loop("A[i, :i] = 2", "c[i] = np.sum(A[i])"), "in the same iteration"),
     "product": (loop("s = s * a[i]"), "another order may overflow"),
     "decay": (loop("s = s * 0.5 + a[i]"), "of the one before"),
     "running sum seen": (loop("s = s + a[i]", "b[i] = s"), "of the one before"),
