@@ -247,8 +247,16 @@ def test_other_masks() -> None:
         x[m] = y
         return x
 
+    def one_axis_less(x):
+        a = np.outer(x, x)
+        m = x > 0
+        a[m, 2:4] = a[m, 0] + 1
+        return a
+
     for function in (two_masks, mixed, selected, changed_mask, changed_array):
         check(function, rand(9))
+    check(one_axis_less, np.arange(-3.0, 4.0))
+    check(one_axis_less, np.arange(-4.0, 3.0))
 
 
 def test_places_in_loops() -> None:
