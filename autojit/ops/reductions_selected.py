@@ -61,7 +61,7 @@ ROWS: tuple[Op, ...] = (
         text=lambda inputs, params: "np.sum({0}[{1}], dtype=np.{2}), np.int64(np.count_nonzero({1}))".format(
             *inputs, np.dtype(params["dtype"]).name
         ),
-        samples=lambda rng: [((rng.random(n), rng.random(n) > 0.5), {"dtype": np.dtype(np.float64)}) for n in (9, 5000)],
+        samples=lambda rng: [((rng.random(n), rng.random(n) > 0.5), {"dtype": np.dtype(float)}) for n in (9, 5000)],
         note="for the mean of the elements that a mask selects",
     ),
 )  # fmt: skip
