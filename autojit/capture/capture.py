@@ -120,7 +120,8 @@ class _Survey(Loops):
                 return self._finish(signal)
             except CannotCapture as error:
                 if self.leaving is not None:
-                    self.cuts.append(Cut(self.leaving, self._reason(self.leaving, error)))
+                    where = self.tree.source.line(self.leaving)
+                    self.cuts.append(Cut(self.leaving, Reason(error.id, error.detail, where)))
                 else:
                     self._cut_makers(error)
         return Capture(region, self.guard or self.prologue, self.cuts, self.snapshots)
