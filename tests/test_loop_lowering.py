@@ -248,3 +248,16 @@ def test_reads_of_an_old_version_come_first() -> None:
     arguments = [4, np.arange(9.0)]
     for one, other in zip(evaluate(body, arguments), evaluate(old, arguments), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+def test_long_sums_in_loops_are_accurate(dtype: Any) -> None:
+    def sums(x: np.ndarray) -> np.ndarray:
+        r = np.zeros(6, x.dtype)
+        for i in range(6):
+            r[i] = np.sum(x * i)
+        return r
+
+    x = np.full(400_000, 0.1, dtype)
+    wanted = sums(x)
+    np.testing.assert_allclose(autojit.autocluster(policy="eager")(sums)(x), wanted, rtol=64 * np.finfo(dtype).eps)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ from autojit.ir.spec import Spec
 from autojit.lowering.parameters import Parameter, parameters_of, unpack
 from autojit.lowering.source import call_from
 from autojit.lowering.split import split
+from autojit.ops.reductions_moments import by_rows
 from autojit.ops.separate import expanding, lower_apart
 
 
@@ -82,14 +84,16 @@ def lower(graph: Graph) -> Lowered:
     parameters = parameters_of(graph, parts)
     whole = graph if parts is None else parts.graph
     nodes, apart = whole.nodes, expanding(whole)
+    loops = any(node.op.family == "loop" for node in nodes)
     results, wanted = _results(graph)
     source = next((node.source for node in graph.nodes if node.source), None)
 
     def function(*arguments: Any) -> list[Any]:
         values = call_from(source, unpack, graph, parts, parameters, arguments)
         flags: list[Any] = []
-        for node in nodes:
-            _run(node, values, flags.append, apart)
+        with by_rows() if loops else nullcontext():
+            for node in nodes:
+                _run(node, values, flags.append, apart)
         outputs = [values[value.name] for value in wanted]
         # A program without outputs would be none: XLA may crash on what is left of it.
         return outputs + ([call_from(source, _any, flags)] if flags or not outputs else [])

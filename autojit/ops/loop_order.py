@@ -16,6 +16,7 @@ import numpy as np
 
 from autojit.ir.graph import Const, Graph, Node, Operand, Value, values_of
 from autojit.ops.index_plan import plan_index
+from autojit.ops.reductions_moments import by_rows
 from autojit.ops.separate import expanding, lower_apart, separate
 
 Trap = Callable[[Any], None]
@@ -35,7 +36,8 @@ def run_body(body: Graph, values: Sequence[Any], trap: Trap) -> list[Any]:
         return known[operand.name]
 
     for node in body.nodes:
-        results = steps.lower(node, [read(operand) for operand in node.inputs], trap)
+        with by_rows():
+            results = steps.lower(node, [read(operand) for operand in node.inputs], trap)
         results = results if isinstance(results, tuple | list) else (results,)
         for value, result in zip(node.outputs, results, strict=True):
             known[value.name] = result

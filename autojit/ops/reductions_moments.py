@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import jax.numpy as jnp
@@ -24,6 +27,31 @@ def count_of(x: Any, axes: tuple[int, ...]) -> int:
     return count
 
 
+_BY_ROWS = ContextVar("by_rows", default=False)
+
+#: Lengths of rows, the best first.
+_ROWS = (256, 250, 200, 240, 192, 160, 128, 125, 100, 96, 80, 64, 60, 50, 48, 40)
+
+
+@contextmanager
+def by_rows() -> Iterator[None]:
+    """Add the elements of large arrays row by row, for programs in which XLA adds one element after the other."""
+    token = _BY_ROWS.set(True)
+    try:
+        yield
+    finally:
+        _BY_ROWS.reset(token)
+
+
+def _sums_of_rows(x: Any) -> tuple[Any, tuple[int, ...]]:
+    """What is left to be added, and its axes."""
+    row = next((n for n in _ROWS if x.size % n == 0), 0) if x.size >= _LONG else 0
+    if not row:
+        return x, tuple(range(x.ndim))
+    # The barrier keeps XLA from making one sum of the two.
+    return lax.optimization_barrier(jnp.sum(x.reshape(-1, row), axis=1)), (0,)
+
+
 def _wide(dtype: Any) -> Any:
     """The dtype to accumulate in: NumPy adds float16 in float32."""
     return jnp.float32 if dtype == jnp.float16 else dtype
@@ -32,6 +60,8 @@ def _wide(dtype: Any) -> Any:
 def sum_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     """The sum, in `dtype`; the elements are cast first."""
     x = exact.cast(x, dtype)
+    if _BY_ROWS.get() and kind(x) in "fc" and len(axes) == x.ndim:
+        x, axes = _sums_of_rows(x.astype(_wide(dtype)))
     if kind(x) == "b":
         return jnp.any(x, axis=axes)
     if not axes:
