@@ -120,7 +120,7 @@ class Functions(Arrays):
     def call_partial(self, partial: Partial, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """`np.add.outer(...)`, `np.add.reduce(...)`, `np.add.at(...)`."""
         if partial.name == "at" and len(args) == 3 and not kwargs and isinstance(args[0], Arr):
-            row = TABLE.rows.get(f"np.{partial.function.__name__}.at")
+            row = TABLE.rows.get(f"{partial.function.__name__}_at")
             if row is not None and args[0].kind == "array":
                 self.write(args[0], self.read(self.apply(row, args, {})))
                 return Known(None)

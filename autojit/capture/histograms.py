@@ -55,7 +55,7 @@ def histogram(
     above = self.binary(ast.GtE, flat, self.getitem(edges, self.binary(ast.Add, bin_of, Known(1))))
     inner = self.binary(ast.NotEq, bin_of, Known(number - 1))
     bin_of = self.binary(ast.Add, bin_of, call(np.logical_and, above, inner))
-    add_at = TABLE["np.add.at"]
+    add_at = TABLE["add_at"]
     if not is_weighted:
         zeros = call(np.zeros, Known(number), Known(np.intp))
         return Items(tuple, [self.apply(add_at, [zeros, bin_of, Known(1)], {}), edges])

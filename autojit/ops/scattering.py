@@ -60,7 +60,7 @@ def _lower(function: np.ufunc) -> Callable[..., Any]:
 
 ROWS: tuple[Op, ...] = tuple(
     row(
-        f"np.{function.__name__}.at", _call(function), "indexing", ("x", "indices", "values"), infer=_infer,
+        f"{function.__name__}_at", _call(function), "indexing", ("x", "indices", "values"), infer=_infer,
         lower=_lower(function), numpy=(), traps=True,
         samples=lambda rng: [
             ((rng.random(7), rng.integers(0, 7, 20), rng.random(20)), {}),
