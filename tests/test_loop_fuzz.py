@@ -305,3 +305,40 @@ def test_containers_behind_continue():
     check(appended, np.array([-1.0, 5, -2, 3]))
     check(stored, np.array([1.0, -5, -2, 7, 8]))
     check(behind_return, np.array([1.0, 5, -2, 3]), [])
+
+
+@pytest.mark.xfail(reason="an internal `IndexError` reaches the caller", strict=True)
+def test_names_that_trade_arrays_before_continue():
+    def f(a, b, n):
+        for i in range(n):
+            if a[0]:
+                a, b = b, a
+                continue
+            if i:
+                continue
+
+    check(f, ROW.copy(), -ROW, 4)
+
+
+@pytest.mark.xfail(reason="a row that nothing reads is not checked", strict=True)
+def test_rows_out_of_range_that_nothing_reads():
+    def f(A, b, k):
+        b *= 1
+        for i in range(k, k + 3):
+            s = A[i]  # noqa: F841
+
+    check(f, np.eye(3), ROW.copy(), 1)
+
+
+@pytest.mark.xfail(reason="an internal warning", strict=True)
+def test_else_of_a_loop_that_breaks_on_data():
+    def f(a, n):
+        for i in range(n):
+            while n:
+                if a[0] <= 0:
+                    break
+            else:
+                if i:
+                    continue
+
+    check(f, -ROW, 4)
