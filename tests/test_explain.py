@@ -384,3 +384,23 @@ def test_nothing_to_show():
         EAGER(lambda x: LOG.append(x)).get_compiler_ir(X)
     with pytest.raises(aj.UncompilableError, match=r"\[host-op\]"):
         aj.jit_compile(host_op).get_compiler_ir(X)
+
+
+def many_loops(a, b, n):
+    for i in range(a.shape[0]):
+        b[i] = a[i] * 2
+    for i in range(1, a.shape[0]):
+        a[i] += a[i - 1] * np.cos(a[i])
+    for k in range(2):
+        b = b + k
+    return a, b
+
+
+def test_the_rung_of_each_loop():
+    explanation = aj.autocluster(policy="eager")(many_loops).explain(np.ones((40, 50)), np.ones((40, 50)), 3)
+    first = many_loops.__code__.co_firstlineno
+    assert explanation.is_whole
+    rungs = {loop.source.line - first: (loop.rung, bool(loop.reason)) for loop in explanation.loops}
+    assert rungs == {1: ("vectorized", False), 3: ("rolled", True), 5: ("unrolled", True)}
+    assert explanation.to_dict()["loops"][0]["line"] == first + 1
+    assert f"loop, line {first + 3}: rolled (" in str(explanation)

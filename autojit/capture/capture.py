@@ -42,6 +42,7 @@ class Capture:
         input_names: The prologue's name for each graph input.
         exit: How control leaves: 0 at the end, else RETURN, BREAK or CONTINUE.
         recipes: The returned value, or one recipe per live-out name.
+        unrolled: The loops that were unrolled: their lines, and why they are no loops of the program.
     """
 
     region: Region
@@ -54,6 +55,7 @@ class Capture:
     recipes: tuple[Recipe, ...] = ()
     written: tuple[str, ...] = ()
     arrays: tuple[str, ...] = ()
+    unrolled: tuple[tuple[SourceLine, str], ...] = ()
 
 
 @dataclass(slots=True)
@@ -256,6 +258,7 @@ class _Survey(Loops):
         return Capture(
             region, self.prologue, [], self.snapshots, graph, tuple(self.input_names), exit_code, recipes,
             tuple(str(write.target) for write in writes), tuple(s.path for s in self.arrays if s.path),
+            tuple(self.unrolled.items()),
         )  # fmt: skip
 
     def _check_written(self, written: list[Any]) -> None:

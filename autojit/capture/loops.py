@@ -17,7 +17,7 @@ from autojit.capture.python_numbers import plain
 from autojit.capture.regions import BREAK, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Opaque, Storage, Stream, Sym, make_dummy
-from autojit.errors import CannotCapture
+from autojit.errors import CannotCapture, SourceLine
 from autojit.ir.graph import Const, Graph, Operand, Value
 from autojit.ir.spec import PYTHON_DTYPES, Spec
 from autojit.ops.chapters import TABLE
@@ -37,6 +37,7 @@ class Loops(Carry):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._flows: dict[ast.FunctionDef, Flow] = {}
+        self.unrolled: dict[SourceLine, str] = {}  # loops that are no loops of the program, and why
 
     def _run_For(self, node: ast.For) -> Signal:
         course = self._course(node)
@@ -52,17 +53,24 @@ class Loops(Carry):
         return self._roll_or(node, course, super()._run_While)
 
     def _unroll_or(self, node: ast.For, course: Course, unroll: Callable[[Any], Signal]) -> Signal:
-        state = self.save()
+        state, line = self.save(), self.line
         try:
-            return unroll(node)
+            signal = unroll(node)
         except CannotCapture as error:
             if error.id != "long-loop":
                 raise
+        else:
+            self._note(line, f"at most {UNROLL_TRIPS} iterations")
+            return signal
         self.restore(state)
         return self._rolled(node, course)
 
+    def _note(self, line: SourceLine | None, why: str) -> None:
+        if line is not None:
+            self.unrolled[line] = why
+
     def _roll_or(self, node: Any, course: Course, unroll: Callable[[Any], Signal]) -> Signal:
-        state = self.save()
+        state, line = self.save(), self.line
         try:
             return self._rolled(node, course)
         except CannotCapture as error:
@@ -71,7 +79,9 @@ class Loops(Carry):
                 raise
             rolled = error
         try:
-            return unroll(node)
+            signal = unroll(node)
+            self._note(line, f"it cannot be rolled: {rolled.detail}")
+            return signal
         except CannotCapture as error:
             if error.id != "long-loop":
                 raise
@@ -188,6 +198,7 @@ class Loops(Carry):
                 body = self.find_body(course, node.body, self._names_of(node), entered, orelse)
                 if body is None:
                     raise CannotCapture("long-loop", "what it carries changes its type")
+            self.here(node)
             self._emit(body, course, stop, entered)
             yield None
 

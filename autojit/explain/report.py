@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,7 @@ from autojit.capture.explore import explore
 from autojit.capture.regions import RegionTree
 from autojit.capture.values import UNKNOWN
 from autojit.errors import Reason, SourceLine
-from autojit.ir.graph import Node
+from autojit.ir.graph import Graph, Node
 from autojit.ir.text import to_text
 from autojit.partition.steps import ClusterStep
 from autojit.runtime.compiler import Prepared, prepare
@@ -43,6 +44,29 @@ class ClusterInfo:
         return {"name": self.name, "lines": list(self.lines), "operations": self.operations, "graph": self.text}
 
 
+@dataclass(frozen=True, slots=True)
+class LoopInfo:
+    """What became of one loop that is part of a program.
+
+    Attributes:
+        rung: "vectorized" (one batched operation), "rolled" (a loop of the program) or "unrolled".
+        reason: Why no better rung was taken; "" for the best.
+        source: Its line.
+    """
+
+    rung: str
+    reason: str
+    source: SourceLine | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The loop as plain data."""
+        return {"rung": self.rung, "reason": self.reason, "line": self.source.line if self.source else None}
+
+    def __str__(self) -> str:
+        line = f"line {self.source.line}" if self.source else "a loop"
+        return f"loop, {line}: {self.rung}" + (f" ({self.reason})" if self.reason else "")
+
+
 @dataclass(slots=True)
 class Explanation:
     """What becomes of one call.
@@ -54,6 +78,7 @@ class Explanation:
         native_statements: Statements that stay Python.
         unknown: Statements of which more is known after a first run: they need what a native statement makes.
         regions: How many runs of statements are captured.
+        loops: The loops in compiled code.
     """
 
     name: str
@@ -63,6 +88,7 @@ class Explanation:
     unknown: list[Reason] = field(default_factory=list)
     regions: int = 0
     source: tuple[str, int, list[str]] | None = None
+    loops: list[LoopInfo] = field(default_factory=list)
 
     @property
     def is_whole(self) -> bool:
@@ -84,6 +110,7 @@ class Explanation:
             "host_nodes": [reason.to_dict() for reason in self.host_nodes],
             "native_statements": [reason.to_dict() for reason in self.native_statements],
             "unknown": [reason.to_dict() for reason in self.unknown],
+            "loops": [loop.to_dict() for loop in self.loops],
         }
 
     def __str__(self) -> str:
@@ -94,6 +121,7 @@ class Explanation:
         ]
         for cluster in self.clusters:
             lines.append(f"  {cluster.name}: {cluster.operations} operations, lines {_ranges(cluster.lines)}")
+        lines += [f"  {loop}" for loop in self.loops]
         for title, reasons in (("host node", self.host_nodes), ("native", self.native_statements)):
             for reason in reasons:
                 lines += [
@@ -205,13 +233,34 @@ def _add_clusters(controller: Controller, prepared: Prepared, out: Explanation) 
     for step in prepared.steps:
         if isinstance(step, ClusterStep):
             file = controller.original.__code__.co_filename
-            places = [node.source for node in step.graph.nodes if node.source and node.source.file == file]
-            lines = tuple(sorted({place.line for place in places}))
+            lines = tuple(sorted({place.line for place in _places(step.graph.nodes) if place.file == file}))
             text = to_text(step.graph)
             out.clusters.append(ClusterInfo(prefix + step.name, lines, len(step.graph.nodes), text, prepared, step))
+    out.loops += _loops(prepared)
     for node in nodes:
         if node.cluster is None:
             out.host_nodes.append(_host_reason(node))
+
+
+def _places(nodes: Sequence[Node]) -> Iterator[SourceLine]:
+    """The lines of operations, those in the bodies of loops too."""
+    for node in nodes:
+        if node.source is not None:
+            yield node.source
+        for _, value in node.params:
+            if isinstance(value, Graph):
+                yield from _places(value.nodes)
+
+
+def _loops(prepared: Prepared) -> list[LoopInfo]:
+    """The loops of a region by line; each line once."""
+    found: dict[SourceLine | None, LoopInfo] = {
+        line: LoopInfo("unrolled", why, line) for line, why in prepared.capture.unrolled
+    }
+    for stage in prepared.stages:
+        for rung in stage.rungs:
+            found[rung.source] = LoopInfo(rung.taken, rung.reason, rung.source)
+    return sorted(found.values(), key=lambda loop: loop.source.line if loop.source else 0)
 
 
 def _host_reason(node: Node) -> Reason:
@@ -243,4 +292,4 @@ def _ranges(lines: tuple[int, ...]) -> str:
     return ", ".join(parts)
 
 
-__all__ = ["ClusterInfo", "Explanation", "SourceLine", "bind", "explain_call", "strict_reasons"]
+__all__ = ["ClusterInfo", "Explanation", "LoopInfo", "SourceLine", "bind", "explain_call", "strict_reasons"]
