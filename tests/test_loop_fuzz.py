@@ -307,7 +307,6 @@ def test_containers_behind_continue():
     check(behind_return, np.array([1.0, 5, -2, 3]), [])
 
 
-@pytest.mark.xfail(reason="an internal `IndexError` reaches the caller", strict=True)
 def test_names_that_trade_arrays_before_continue():
     def f(a, b, n):
         for i in range(n):
@@ -320,7 +319,6 @@ def test_names_that_trade_arrays_before_continue():
     check(f, ROW.copy(), -ROW, 4)
 
 
-@pytest.mark.xfail(reason="a row that nothing reads is not checked", strict=True)
 def test_rows_out_of_range_that_nothing_reads():
     def f(A, b, k):
         b *= 1
@@ -330,7 +328,6 @@ def test_rows_out_of_range_that_nothing_reads():
     check(f, np.eye(3), ROW.copy(), 1)
 
 
-@pytest.mark.xfail(reason="an internal warning", strict=True)
 def test_else_of_a_loop_that_breaks_on_data():
     def f(a, n):
         for i in range(n):

@@ -427,6 +427,7 @@ class Branches(Undo):
         self, left: list[Exit], signal: Signal, predicate: Operand | None, orelse: Callable[[], Signal]
     ) -> Signal:
         """Where the ways out of a loop meet: those by `break`, and the one by its end."""
+        before = len(self.exits)
         self.exits += [way for way in left if way.kind == RETURN]
         ways = [way for way in left if way.kind == BREAK]
         if signal is None:
@@ -438,7 +439,7 @@ class Branches(Undo):
         if not ways:
             return RAISED, None
         self.join(ways)
-        if len(ways) == len(left) + 1:
+        if len(ways) == len(left) + 1 and len(self.exits) == before:
             self.builder.predicate = predicate  # all ways lead here
         return None
 

@@ -130,7 +130,8 @@ class _Survey(Loops):
 
     def _statements(self, statements: list[ast.stmt]) -> Signal:
         for statement in statements:
-            may_leave = self.leaving is None and any(isinstance(node, ast.Return) for node in ast.walk(statement))
+            leaves = ast.Return | ast.Break | ast.Continue
+            may_leave = self.leaving is None and any(isinstance(node, leaves) for node in ast.walk(statement))
             if self.cuts or may_leave:
                 self.snapshots[id(statement)] = self._stand_ins()
             try:
@@ -241,8 +242,8 @@ class _Survey(Loops):
     def _finish(self, signal: Signal) -> Capture:
         region = self.region
         exit_code, returned = signal if signal is not None else (0, None)
-        if self.exits and signal is None:
-            raise CannotCapture("data-branch", "the data decides whether the function returns here")
+        if self.exits and any(kind != RETURN for kind in (exit_code, *(way.kind for way in self.exits))):
+            raise CannotCapture("data-branch", "the data decides how these statements are left")
         if self.exits:
             exit_code, returned = RETURN, self.returned(signal)
         if exit_code != RETURN:
@@ -256,7 +257,7 @@ class _Survey(Loops):
         writes = [Write(s.input, s.value) for s in written if s.input is not None and s.value is not s.input]
         graph = self.builder.graph(f"region_{region.number}", maker.outputs, writes)
         return Capture(
-            region, self.prologue, [], self.snapshots, graph, tuple(self.input_names), exit_code, recipes,
+            region, self.prologue, [], {}, graph, tuple(self.input_names), exit_code, recipes,
             tuple(str(write.target) for write in writes), tuple(s.path for s in self.arrays if s.path),
             tuple(self.unrolled.items()),
         )  # fmt: skip

@@ -93,7 +93,23 @@ class Views(Recorder):
             return self._add_getitem(array, index, operands)
         if array.kind == "scalar":
             return self._add_getitem(array, index, operands)
+        self._check_places(array, index, operands)
         return self.step(array, "getitem", {"index": index}, dummy, operands=tuple(operands), names=tuple(names))
+
+    def _check_places(self, array: Arr, index: Index, operands: list[Operand]) -> None:
+        """NumPy checks the indices of a view when it is made; the program, when the view is read."""
+        axis = 0
+        taken = sum(entry is not None and entry is not Ellipsis for entry in index.entries)
+        for entry in index.entries:
+            if entry is Ellipsis:
+                axis += array.dummy.ndim - taken
+            elif isinstance(entry, Place) and not entry.proven and operands[entry.operand].spec.kind == "python":
+                place, length = operands[entry.operand], array.shape[axis]
+                (below,) = self._node("py_less", [place, self.builder.const(-length)], {})
+                (above,) = self._node("py_greater_equal", [place, self.builder.const(length)], {})
+                (outside,) = self._node("py_or", [below, above], {})
+                self.trap_if(outside)
+            axis += entry is not None and entry is not Ellipsis
 
     def _add_getitem(self, array: Arr, index: Index, operands: list[Operand]) -> Any:
         (value,) = self._node("getitem", [self.read(array), *operands], {"index": index})
