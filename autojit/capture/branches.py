@@ -203,7 +203,8 @@ class Branches(Undo):
             return Opaque("data-branch", f"{what} is of one type or another, as the data decides")
         value = self.builder.choose(test, a, b, self.line)
         if a.spec.kind == "scalar" and not all(flag is False for flag in flags):
-            chosen = self.builder.choose(test, *(self._flag(flag) for flag in flags), self.line)
+            first, second = (self._flag(flag) for flag in flags)
+            chosen = self.builder.choose(test, first, second, self.line)
             return replace(self.fresh(value), python=chosen)
         bounds = [_bounds_of(number) for number in (one, other)]
         if None not in bounds:

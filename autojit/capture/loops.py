@@ -394,8 +394,9 @@ def _seconds(body: Graph) -> float:
     for node in body.nodes:
         if node.op.family == "loop":
             first, last = node.inputs[:2]
-            is_known = isinstance(first, Const) and isinstance(last, Const)
-            trips = len(range(first.value, last.value, node.keywords["step"])) if is_known else 1
+            trips = 1
+            if isinstance(first, Const) and isinstance(last, Const):
+                trips = len(range(first.value, last.value, node.keywords["step"]))
             seconds += trips * _seconds(node.keywords["body"])
             continue
         seconds += sum(value.spec.nbytes for value in node.outputs) / 4e9

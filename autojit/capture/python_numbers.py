@@ -164,9 +164,9 @@ def _int_bounds(kind: type, left: Any, right: Any) -> tuple[int | None, int | No
                 return 0, high
     if None in (a, b, c, d):
         return None, None
-    if kind is ast.FloorDiv and c == d and c > 0:
+    if kind is ast.FloorDiv and c is not None and c == d and c > 0:
         return a // c, b // c
-    if kind is ast.RShift and c == d and 0 <= c < 64:
+    if kind is ast.RShift and c is not None and c == d and 0 <= c < 64:
         return a >> c, b >> c
     if kind is ast.Add:
         return a + c, b + d
