@@ -1,5 +1,6 @@
 """Fixtures that all tests share."""
 
+import gc
 import os
 import zlib
 
@@ -16,6 +17,15 @@ import autojit
 def rng(request):
     """A generator with a seed of the test's own, so that tests neither share nor repeat numbers."""
     return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
+
+
+@pytest.fixture
+def no_collection():
+    """As `timeit` does: collecting what other tests have left takes longer than what is measured."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,5 @@
 """The partition: one line per case, and random graphs."""
 
-import gc
 import time
 from dataclasses import replace
 
@@ -305,15 +304,6 @@ def test_no_partition_has_fewer_clusters(graph):
     least = max(depth.values(), default=0)
     made = {node.cluster for node in partition(graph, ALL).nodes} - {None}
     assert len(made) <= least
-
-
-@pytest.fixture
-def no_collection():
-    """As `timeit` does: collecting what other tests have left takes longer than what is measured."""
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
 
 
 def chain(length, every):

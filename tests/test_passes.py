@@ -191,7 +191,7 @@ def test_the_runner_names_the_pass_that_breaks_a_graph():
     assert caught.value.__notes__ == ["after the pass `forget`"]
 
 
-def test_the_pipeline_is_fast():
+def test_the_pipeline_is_fast(no_collection):
     builder = Builder()
     value = builder.input(FLOAT3, "x")
     for number in range(2000):
