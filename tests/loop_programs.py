@@ -303,6 +303,8 @@ def _error(lines: list[str], call: tuple[Any, ...]) -> BaseException | None:
         return moderate(Program(templates.MODULE, _PARAMETERS, tuple(lines), ()).source, call).error
     except Immoderate as error:
         return error
+    except SyntaxError as error:  # one conditional expression in another without parentheses
+        return Immoderate(str(error))
 
 
 def make_loop_program(random: Any) -> Program:
