@@ -348,3 +348,29 @@ def test_l16() -> None:
 
     check(l16, np.arange(6.0) + 1, 6, 0)
     check(l16, np.arange(6.0), 6, 0)
+
+
+def test_finally_after_a_return_that_data_decides() -> None:
+    def found(x):
+        try:
+            for i in range(10):
+                if x[i] > 3:
+                    return i
+        finally:
+            x[0] = -1
+        return -1
+
+    check(found, np.arange(12.0))
+    check(found, np.zeros(12))
+
+
+def test_large_ints_beside_numbers_of_either_kind() -> None:
+    def compare(x, n):
+        s = 2.0**60
+        for i in range(n):
+            if x[i] > 5:
+                s = x[i]
+        return s == 2**60 + 1, s < 2**60 + 1
+
+    check(compare, np.zeros(7), 7)
+    check(compare, np.arange(7.0) * 3, 7)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.python_numbers import plain
+from autojit.capture.python_numbers import EXACT_INT, bounds_of, plain
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.undo import Undo, containers_of, is_changed
@@ -206,10 +206,9 @@ class Branches(Undo):
             first, second = (self._flag(flag) for flag in flags)
             chosen = self.builder.choose(test, first, second, self.line)
             return replace(self.fresh(value), python=chosen)
-        bounds = [_bounds_of(number) for number in (one, other)]
-        if None not in bounds:
-            (low, high), (less, more) = bounds  # type: ignore[misc]
-            return LoopInt(value, min(low, less), max(high, more))
+        bounds = (*bounds_of(one), *bounds_of(other))
+        if a.spec.kind == "python" and a.spec.dtype == np.int64 and None not in bounds:
+            return LoopInt(value, min(bounds), max(bounds))
         return self.fresh(value)
 
     def _is_python(self, number: Any) -> Condition:
@@ -237,6 +236,8 @@ class Branches(Undo):
         if operand.spec.dtype == dtype:
             return self._add("as_scalar", operand)
         if operand.spec.dtype == np.int64 and dtype == np.float64:
+            for name, end in (("py_greater", EXACT_INT), ("py_less", -EXACT_INT)):
+                self.trap_if(self._add(name, operand, self.builder.const(end)))
             scalar = self._add("as_scalar", operand)
             return self.builder.add(TABLE["astype"], [scalar], {"dtype": dtype}, self.line)[0]
         return operand
@@ -456,11 +457,3 @@ def _is_number(value: Any) -> bool:
     if isinstance(value, Known):
         return isinstance(value.value, bool | int | float | complex | np.generic)
     return isinstance(value, Sym | LoopInt) or (isinstance(value, Arr) and value.kind != "array")
-
-
-def _bounds_of(value: Any) -> tuple[int, int] | None:
-    if isinstance(value, Known) and type(value.value) is int:
-        return value.value, value.value
-    if isinstance(value, LoopInt) and value.low is not None and value.high is not None:
-        return value.low, value.high
-    return None

@@ -20,13 +20,12 @@ from autojit.capture.loop_parts import (
     Leaving,
     Names,
     can_be_head,
-    ends_of,
     is_made_inside,
     is_unsure,
     mentions,
     parts_of,
 )
-from autojit.capture.python_numbers import plain
+from autojit.capture.python_numbers import bounds_of, plain
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.undo import containers_of, is_changed
@@ -213,9 +212,7 @@ class Carry(Branches):
         return result
 
     def _negated(self, condition: Condition) -> Operand:
-        if isinstance(condition, bool):
-            return self.builder.const(not condition)
-        return self._add("py_not", condition)
+        return self._flag(self._not(condition))
 
     def _guard_first(self, out: list[Exit], course: Course, index: LoopInt, kept: list[Arr]) -> None:
         """Left in the first iteration, a name may still mean the caller's array: that call is left to NumPy.
@@ -368,7 +365,7 @@ class Carry(Branches):
         if static is not None:
             low, high = min(static[0], static[-1]), max(static[0], static[-1])
         else:
-            (first, top), (bottom, last) = ends_of(course.start), ends_of(course.stop)
+            (first, top), (bottom, last) = bounds_of(course.start), bounds_of(course.stop)
             if course.step > 0:
                 low, high = first, None if last is None else last - 1
             else:

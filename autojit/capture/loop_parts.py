@@ -140,10 +140,3 @@ def can_be_head(value: Any, end: Any) -> bool:
     return isinstance(value, Known | Sym | LoopInt | Arr) and not (
         isinstance(value, Known) and not isinstance(value.value, bool | int | float | complex | np.generic)
     )
-
-
-def ends_of(value: Any) -> tuple[int | None, int | None]:
-    """The least and the greatest value of an abstract int, as far as they are known."""
-    if isinstance(value, Known):
-        return value.value, value.value
-    return (value.low, value.high) if isinstance(value, LoopInt) else (None, None)

@@ -177,7 +177,7 @@ class Loops(Carry):
             if static is not None and len(static) == 0:
                 return
             entered = test is True and (course.test is not None or static is not None or self._require_entry(course))
-            stop = self.builder.const(False) if isinstance(test, bool) else self._negated_condition(test)
+            stop = self._negated(test)
             state = self.save()
             known, orelse = self._names_of(node), bool(node.orelse)
             body = self.find_body(course, node.body, known, entered, orelse)
@@ -218,9 +218,6 @@ class Loops(Carry):
             start, stop = Known(self.static(course.start)), Known(self.static(course.stop))
             return safe(replace(course, start=start, stop=stop))
 
-    def _negated_condition(self, test: Operand) -> Operand:
-        return self._add("py_not", test)
-
     def _names_of(self, node: Any) -> Names:
         """The names that the body binds, and those that it reads first."""
         local = self.frame.local_names
@@ -252,9 +249,7 @@ class Loops(Carry):
         """The loop after its first iteration."""
         if course.test is not None:
             test = self.test(course.test)
-            if isinstance(test, bool):
-                return course, test, self.builder.const(not test)
-            return course, False, self._negated_condition(test)
+            return course, test is True, self._negated(test)
         rest = replace(course, start=Known(course.start.value + course.step))
         return rest, rest.static is not None, self.builder.const(False)
 
@@ -315,7 +310,7 @@ class Loops(Carry):
         if body.moved:
             self._trade(body, course, initial)
         if course.test is not None and leaving.stop is not None:
-            self.trap_if(self._negated_condition(next(after)))
+            self.trap_if(self._negated(next(after)))
         self._bind_last(course, leaving.stop is not None)
         builder = self.builder
         if returned is not None:

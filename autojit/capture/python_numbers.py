@@ -30,6 +30,8 @@ _COMPARE_ROWS: dict[type, str] = {
     ast.Lt: "py_less", ast.LtE: "py_less_equal", ast.Gt: "py_greater", ast.GtE: "py_greater_equal",
     ast.Eq: "py_equal", ast.NotEq: "py_not_equal",
 }  # fmt: skip
+#: Ints up to here are floats too.
+EXACT_INT = 2**53
 _BOOL_ROWS: dict[type, str] = {ast.BitAnd: "py_and", ast.BitOr: "py_or", ast.BitXor: "py_xor"}
 
 
@@ -74,7 +76,9 @@ class PythonNumbers(Views):
             if is_same and (kind in _COMPARE_ROWS or other.dtype.kind in "fc"):
                 return plain(left), plain(right), None
         elif is_python_number(other) and _kind(other) != "b":
-            is_exact = dtype == np.float64 or (dtype == np.int64 and _kind(other) == "i")
+            low, high = bounds_of(other)
+            is_small = _kind(other) == "f" or (low is not None and low >= -EXACT_INT and high <= EXACT_INT)
+            is_exact = (dtype == np.float64 and is_small) or (dtype == np.int64 and _kind(other) == "i")
             if is_exact and (kind in _COMPARE_ROWS or (dtype == np.float64 and kind in (ast.Add, ast.Sub, ast.Mult))):
                 return plain(left), plain(right), flag
         return left, right, None

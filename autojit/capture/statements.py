@@ -122,9 +122,13 @@ class Statements(Expressions):
 
     def _run_Try(self, node: ast.Try) -> Signal:
         """A captured body raises nothing: data errors send the call to NumPy, where the handlers are."""
+        predicate = self.builder.predicate
         signal = self.block(node.body)
         if signal is None:
             signal = self.block(node.orelse)
+        if node.finalbody and self.builder.predicate is not predicate:
+            # A way that has left the body must run the `finally` block too.
+            raise CannotCapture("data-branch", "the data decides how the body of a `try` with `finally` is left")
         final = self.block(node.finalbody)
         return final if final is not None else signal
 

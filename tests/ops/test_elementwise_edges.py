@@ -143,7 +143,7 @@ class Spy(np.ndarray):
         return getattr(ufunc, method)(*(np.asarray(x) if isinstance(x, Spy) else x for x in inputs), **kwargs)
 
 
-EXPONENTS = [-1, 0, 0.5, 1, 2, 3, -1.0, 1.0, 2.0, True, np.float64(2), np.int64(2), np.float32(0.5), 2j, np.array(2)]
+EXPONENTS = [-1, 0, 0.5, 1, 2, 3, -1.0, 1.0, 2.0, True, np.float64(2), np.int64(2), np.float32(0.5), complex(2), 2j, np.array(2)]
 
 
 @pytest.mark.parametrize("exponent", EXPONENTS, ids=repr)
