@@ -108,10 +108,11 @@ def _not_a_function(function: Callable[..., Any]) -> Any:
     def no_compiler_ir(*args: Any, **kwargs: Any) -> Any:
         raise AutojitError(f"nothing of `{native.__name__}` compiles: {reason.detail}")
 
-    native.get_compiler_ir = no_compiler_ir  # type: ignore[attr-defined]
+    native.get_compiler_ir = no_compiler_ir  # type: ignore[attr-defined] -- functions take attributes
+    # The checker cannot know: functions take attributes.
     native.explain = lambda *args, **kwargs: Explanation.native(native.__name__, reason)  # type: ignore[attr-defined]
-    native.cache_info = CacheInfo  # type: ignore[attr-defined]
-    native.clear_cache = lambda: None  # type: ignore[attr-defined]
+    native.cache_info = CacheInfo  # type: ignore[attr-defined] -- functions take attributes
+    native.clear_cache = lambda: None  # type: ignore[attr-defined] -- functions take attributes
     return native
 
 

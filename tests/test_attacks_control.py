@@ -210,12 +210,12 @@ def test_locals_and_eval_see_all_names() -> None:
         return sorted(locals())
 
     def evaluated(x):
-        y = x * 2  # noqa: F841
+        y = x * 2  # noqa: F841 -- it is what is tested
         note()
         return eval("y + 1")
 
     def formatted(x):
-        y = float(np.sum(x * 0))  # noqa: F841
+        y = float(np.sum(x * 0))  # noqa: F841 -- it is what is tested
         note()
         return "{y}".format(**locals()), dict(vars())["y"], "y" in dir()
 
@@ -650,7 +650,7 @@ def test_exception_names_and_deletion() -> None:
         try:
             y = x * 2
             [1][n]
-        except IndexError as error:  # noqa: F841
+        except IndexError as error:  # noqa: F841 -- it is what is tested
             y = x * 3
         try:
             return y, error

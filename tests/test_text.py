@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import autojit.ops.chapters  # noqa: F401
+import autojit.ops.chapters  # noqa: F401 -- fills the table
 from autojit.errors import Reason
 from autojit.ir.build import Builder
 from autojit.ir.evaluate import evaluate

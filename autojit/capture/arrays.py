@@ -180,7 +180,7 @@ class Arrays(PythonNumbers):
         if not (isinstance(target, Arr) and target.kind == "array"):
             if isinstance(target, Items) and target.kind is list and kind is ast.Add and self._is_sequence(value):
                 self.change()
-                target.items.extend(self.as_items(value).values)  # type: ignore[union-attr]
+                target.items.extend(self.as_items(value).values)  # type: ignore[union-attr] -- a list, by its kind
                 return target
             if (
                 isinstance(target, Items)
@@ -189,7 +189,7 @@ class Arrays(PythonNumbers):
                 and isinstance(value, Known | Sym)
             ):
                 self.change()
-                target.items *= self.static(value)  # type: ignore[operator]
+                target.items *= self.static(value)  # type: ignore[operator] -- a list, by its kind
                 return target
             if isinstance(target, Known) and isinstance(target.value, list | dict | set):
                 raise CannotCapture("effect", "an outside list, dict or set is changed in place")

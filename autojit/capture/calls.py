@@ -286,16 +286,19 @@ class Calls(Builtins):
     def _construct(self, kind: type, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """A dataclass or named tuple made in the region."""
         if hasattr(kind, "_fields") and issubclass(kind, tuple):
+            # The checker cannot know: a Python class.
             if not is_plain(kind) or kind.__new__.__code__.co_filename[:1] != "<":  # type: ignore[attr-defined]
                 raise self._refusal(kind)
             try:
                 bound = inspect.signature(kind).bind(*args, **kwargs)
             except TypeError as error:
                 raise CannotCapture("raises", f"TypeError: {error}") from None
-            defaults = kind._field_defaults  # type: ignore[attr-defined]
+            defaults = kind._field_defaults  # type: ignore[attr-defined] -- a named tuple
+            # The checker cannot know: a named tuple.
             return Items(kind, [bound.arguments.get(n, Known(defaults.get(n))) for n in kind._fields])  # type: ignore[attr-defined]
         # A generated `__init__` has no file; one written by hand may do anything.
         plain = dataclasses.is_dataclass(kind) and not hasattr(kind, "__post_init__")
+        # The checker cannot know: of the class, on purpose.
         plain = plain and kind.__init__.__code__.co_filename == "<string>"  # type: ignore[misc]
         plain = plain and kind.__new__ is object.__new__ and type(kind) is type and "__get__" not in overridden(kind)
         if plain:

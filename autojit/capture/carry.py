@@ -311,7 +311,7 @@ class Carry(Branches):
         places = [inner.input(operand.spec) for operand in behind]
         outputs = [inner.own(operand) for operand in (*outputs, *behind)]
         captured = list(inner.captured.values())
-        first: list[Value] = [index.value, *slots]  # type: ignore[list-item]
+        first: list[Value] = [index.value, *slots]  # type: ignore[list-item] -- inputs of the body are values
         inputs = (*first, *places, *(value for _, value in captured))
         graph = Graph("body", inputs, tuple(inner.nodes), tuple(outputs))
         return (

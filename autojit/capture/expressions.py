@@ -197,7 +197,7 @@ class Expressions(Calls):
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
                 inner = self.evaluate(value)
-                items.update(self.as_items(inner).items)  # type: ignore[arg-type]
+                items.update(self.as_items(inner).items)  # type: ignore[arg-type] -- items of a dict
             else:
                 items[self.static(self.evaluate(key))] = self.evaluate(value)
         return Items(dict, items)
@@ -356,7 +356,7 @@ class Expressions(Calls):
         if isinstance(value, Items):
             fields = getattr(value.kind, "_fields", None)
             if fields is not None and name in fields:
-                return value.items[fields.index(name)]  # type: ignore[index]
+                return value.items[fields.index(name)]  # type: ignore[index] -- a record has a list
             if value.kind in (list, tuple, dict):
                 return Method(value, name)
             return self._record_attribute(value, name)
@@ -462,7 +462,7 @@ class Expressions(Calls):
         for keyword in node.keywords:
             value = self.evaluate(keyword.value)
             if keyword.arg is None:
-                kwargs.update(self.as_items(value).items)  # type: ignore[arg-type]
+                kwargs.update(self.as_items(value).items)  # type: ignore[arg-type] -- items of a dict
             else:
                 kwargs[keyword.arg] = value
         return self.call(function, args, kwargs)

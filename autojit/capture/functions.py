@@ -142,7 +142,7 @@ class Functions(Arrays):
         given = self._bind(row, args, kwargs, function)
         out = given.pop("out", Known(None))
         if isinstance(out, Items) and out.kind is tuple and len(out.items) == 1:
-            out = out.items[0]  # type: ignore[index]
+            out = out.items[0]  # type: ignore[index] -- a tuple has a list
         operands, params = self._sort(row, given)
         result = self.apply(row, operands, params)
         if not (isinstance(out, Known) and out.value is None):

@@ -120,7 +120,7 @@ class Iteration(MaskedArrays):
 
     def dict_view(self, kind: Callable[..., Any], owner: Items) -> Stream:
         """`owner.items()` and the like, as a view: it sees later changes."""
-        items: dict[Any, Any] = owner.items  # type: ignore[assignment]
+        items: dict[Any, Any] = owner.items  # type: ignore[assignment] -- a dict, by its kind
         make: dict[str, Callable[[Any], Any]] = {
             "items": lambda key: Items(tuple, [Known(key.value), items[key.value]]),
             "values": lambda key: items[key.value],

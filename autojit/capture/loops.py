@@ -153,8 +153,8 @@ class Loops(Carry):
             start, stop, step = bounds
             if not (isinstance(start, Known) and isinstance(stop, Known)):
                 return None
-            scaled = lambda index: self.binary(ast.Add, self.binary(ast.Mult, index, Known(step)), start)  # noqa: E731
-            return len(range(start.value, stop.value, step)), scaled
+            length = len(range(start.value, stop.value, step))
+            return length, lambda index: self.binary(ast.Add, self.binary(ast.Mult, index, Known(step)), start)
         value = self.evaluate(node)
         if isinstance(value, Arr) and value.kind == "array" and value.dummy.ndim:
             return value.shape[0], lambda index: self.getitem(value, index)

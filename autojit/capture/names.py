@@ -72,7 +72,7 @@ class _Names(ast.NodeVisitor):
             self.binds.add(node.name)
         self.generic_visit(node)
 
-    visit_MatchStar = visit_MatchAs  # type: ignore[assignment]
+    visit_MatchStar = visit_MatchAs  # type: ignore[assignment] -- has a name too
 
     def _scope(self, node: ast.AST) -> None:
         inner = _Names()
@@ -103,8 +103,9 @@ class _Names(ast.NodeVisitor):
         walrus = {
             n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr) and isinstance(n.target, ast.Name)
         }
+        # The checker cannot know: a comprehension.
         targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}  # type: ignore[attr-defined]
-        first = names([node.generators[0].iter])  # type: ignore[attr-defined]
+        first = names([node.generators[0].iter])  # type: ignore[attr-defined] -- a comprehension
         self.reads |= ((inner.reads | inner.captured) - targets) | first.reads
         self.captured |= inner.captured - targets
         self.binds |= walrus

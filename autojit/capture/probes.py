@@ -184,16 +184,17 @@ def _probe(region: Region, original: list[ast.stmt]) -> ast.stmt:
     lines.append(f"    {TEMPORARY} = None")  # or the results would live as long as the frame
     if ast.Break in kinds or ast.Continue in kinds:
         text = "while 1:\n" + "\n".join("    " + line for line in lines)
-        parsed = ast.parse(text).body[0].body[0]  # type: ignore[attr-defined]
+        parsed = ast.parse(text).body[0].body[0]  # type: ignore[attr-defined] -- our own text
     elif ast.Return in kinds:
         text = "def f():\n" + "\n".join("    " + line for line in lines)
-        parsed = ast.parse(text).body[0].body[0]  # type: ignore[attr-defined]
+        parsed = ast.parse(text).body[0].body[0]  # type: ignore[attr-defined] -- our own text
     else:
         parsed = ast.parse("\n".join(lines)).body[0]
     first = region.statements[0]
     for node in ast.walk(parsed):
         if hasattr(node, "lineno"):
             ast.copy_location(node, first)
+            # The checker cannot know: a statement.
             node.end_lineno, node.end_col_offset = first.lineno, first.col_offset  # type: ignore[attr-defined]
-    parsed.orelse = original  # type: ignore[attr-defined]
+    parsed.orelse = original  # type: ignore[attr-defined] -- an `if`
     return parsed

@@ -242,14 +242,15 @@ class RegionTree:
             name = f"{TEMPORARY}_{self._hoisted}"
             self._hoisted += 1
             assign = ast.copy_location(ast.Assign([_at(ast.Name(name, ast.Store()), value)], value), value)
-            assign.autojit_origin = statement  # type: ignore[attr-defined]
+            assign.autojit_origin = statement  # type: ignore[attr-defined] -- a mark of our own
             hoisted.append(assign)
             return _at(ast.Name(name, ast.Load()), value)
 
         arguments = [take(value) for value in call.args]
         keywords = [_at(ast.keyword(k.arg, take(k.value)), k.value) for k in call.keywords]
         rest = copy.copy(statement)
-        rest.autojit_origin = statement  # type: ignore[attr-defined]
+        rest.autojit_origin = statement  # type: ignore[attr-defined] -- a mark of our own
+        # The checker cannot know: an assignment or return.
         rest.value = ast.copy_location(ast.Call(call.func, arguments, keywords), call)  # type: ignore[attr-defined]
         return hoisted, rest
 
@@ -266,6 +267,7 @@ def _sees_all_names(function: ast.AST) -> bool:
     """Whether a function asks for its own local names as such."""
     calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
     return any(
+        # The checker cannot know: a name, as asked above.
         call.func.id in ("locals", "eval", "exec") or (call.func.id in ("vars", "dir") and not call.args)  # type: ignore[attr-defined]
         for call in calls
     )

@@ -54,6 +54,7 @@ class Statements(Expressions):
         """Remember the user's line, for messages and for the graph."""
         if self.frame.trusted:
             return
+        # The checker cannot know: statements and expressions have lines.
         self.line = source_line(self.frame.file, node.lineno, self.frame.name)  # type: ignore[attr-defined]
 
     def _run_Pass(self, node: ast.Pass) -> Signal:

@@ -352,6 +352,7 @@ _NO_EXAMPLE = _NoExample()
 
 
 def _bounds(value: slice) -> tuple[int | None, int | None, int | None]:
+    # The checker cannot know: three parts.
     return tuple(None if part is None else int(part) for part in (value.start, value.stop, value.step))  # type: ignore[return-value]
 
 

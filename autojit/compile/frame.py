@@ -107,7 +107,7 @@ class Frame:
             buffers[number] = enter(values[position], lent)
         for index, (number, parameter) in enumerate(self._windows):
             buffers[number], before = enter_window(values[parameter.positions[0]], parameter, lent)
-            self._offsets[index] = before  # type: ignore[index]
+            self._offsets[index] = before  # type: ignore[index] -- made where there are windows
         if self._splits:
             arrays = [values[parameter.positions[0]] for _, parameter in self._splits]
             middles = [parameter for _, parameter in self._splits]

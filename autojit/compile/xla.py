@@ -20,7 +20,7 @@ import numpy as np
 from jax._src import compiler, config, source_info_util
 from jax._src.core import ShapedArray
 from jax._src.interpreters import mlir
-from jaxlib import _hlo, _jax, xla_client  # type: ignore[attr-defined]
+from jaxlib import _hlo, _jax, xla_client  # type: ignore[attr-defined] -- no stubs
 
 # The innermost frame outside of jax and of these directories is the user's line.
 source_info_util.register_exclusion(str(Path(__file__).parents[1]) + "/")
@@ -173,7 +173,7 @@ def _with_memory(function: Callable[..., Sequence[Any]], count: int) -> Callable
         return function(*arguments[:-count])
 
     names = [*inspect.signature(function).parameters, *(f"memory_{number}" for number in range(count))]
-    wrapper.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    wrapper.__signature__ = inspect.Signature(  # type: ignore[attr-defined] -- functions take attributes
         [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
     )
     return wrapper

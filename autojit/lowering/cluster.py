@@ -100,7 +100,7 @@ def lower(graph: Graph) -> Lowered:
 
     function.__name__ = function.__qualname__ = graph.name
     # jax names the program's parameters after the signature.
-    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined] -- functions take attributes
         [inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_ONLY) for p in parameters]
     )
     computed = tuple(value.spec for value in wanted)
@@ -128,7 +128,7 @@ def _run(node: Node, values: dict[str, Any], trap: Callable[[Any], None], apart:
     """Build a node's jax values, from the user's line, and bind them."""
     xs = [_read(operand, values) for operand in node.inputs]
     lower = lower_apart if node.outputs and node.outputs[0].name in apart else node.op.lower
-    outputs = call_from(node.source, lower, node, xs, trap)  # type: ignore[arg-type]
+    outputs = call_from(node.source, lower, node, xs, trap)  # type: ignore[arg-type] -- `lower` is given
     if not isinstance(outputs, tuple | list):
         outputs = (outputs,)
     if len(outputs) != len(node.outputs):

@@ -29,8 +29,8 @@ def _template() -> CodeType:
     tree = ast.parse("def template(function, arguments): return function(*arguments)")
     for node in ast.walk(tree):
         if "lineno" in node._attributes:
-            node.lineno = node.end_lineno = 1  # type: ignore[attr-defined]
-            node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
+            node.lineno = node.end_lineno = 1  # type: ignore[attr-defined] -- only nodes that have a place
+            node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined] -- only nodes that have a place
     module = compile(tree, "<user>", "exec")
     return next(constant for constant in module.co_consts if isinstance(constant, CodeType))
 

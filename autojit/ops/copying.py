@@ -105,6 +105,7 @@ def _pad(array: Any, pad_width: Any, mode: str = "constant", constant_values: An
             array = _pad_axis(array, axis, before, after, low, high)
         return array
     for axis, (before, after) in enumerate(pairs):
+        # The checker cannot know: a str is a mode.
         source = np.pad(np.arange(array.shape[axis]), (before, after), mode=mode)  # type: ignore[call-overload]
         array = _take_runs(array, source, axis)
     return array
@@ -383,6 +384,7 @@ def _choose_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
 
 CHOOSE = Op(
     name="np.choose",
+    # The checker cannot know: a str is a mode.
     call=lambda a, *choices, mode="raise": np.choose(a, choices, mode=mode),  # type: ignore[arg-type]
     family="indexing",
     operands=("a", "[choices]"),

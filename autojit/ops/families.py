@@ -105,7 +105,7 @@ def trap_if(flag: Any, trap: Callable[[Any], None]) -> None:
 
 def wants_trap(rule: Callable[..., Any]) -> Callable[..., Any]:
     """Mark an elementwise rule that takes `trap=`."""
-    rule.wants_trap = True  # type: ignore[attr-defined]
+    rule.wants_trap = True  # type: ignore[attr-defined] -- functions take attributes
     return rule
 
 

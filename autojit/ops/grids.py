@@ -64,6 +64,7 @@ def _grid(name: str, grid: Any) -> Op:
         text=text,
         samples=lambda rng: [
             ((), {"slices": ((0, 3, None), (1, 5, 2))}),
+            # The checker cannot know: a grid takes complex steps.
             ((), {"slices": (Slice(-1, 1, 5j), Slice(0, 2, None))}),  # type: ignore[arg-type]
             ((), {"slices": Index((Slice(0, 4, None),))}),
         ],

@@ -225,7 +225,7 @@ UNRAVEL = Op(
 
 
 def _ravel_call(*multi_index: Any, dims: Any, mode: str = "raise") -> Any:
-    return np.ravel_multi_index(multi_index, dims, mode=mode)  # type: ignore[call-overload]
+    return np.ravel_multi_index(multi_index, dims, mode=mode)  # type: ignore[call-overload] -- a str is a mode
 
 
 def _ravel_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:

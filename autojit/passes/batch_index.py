@@ -181,10 +181,8 @@ def _start(batch: Batch, symbols: Sequence[tuple[str, int]], first: int) -> Oper
     return total
 
 
-def _slice(
-    batch: Batch, base: Operand, parts: list[_Part], moving: _Part, entry: Entry, operand: Operand | None
-) -> Operand:
-    """The base with `entry` in the place of the moving one."""
+def _entries_with(parts: list[_Part], moving: _Part, entry: Entry, operand: Operand | None) -> _Entries:
+    """The index with `entry` in the place of the moving part."""
     entries = _Entries()
     for part in parts:
         if part is not moving:
@@ -194,6 +192,14 @@ def _slice(
         else:
             assert isinstance(entry, Window)
             entries.operand(entry, operand)
+    return entries
+
+
+def _slice(
+    batch: Batch, base: Operand, parts: list[_Part], moving: _Part, entry: Entry, operand: Operand | None
+) -> Operand:
+    """The base with `entry` in the place of the moving one."""
+    entries = _entries_with(parts, moving, entry, operand)
     return batch.call("getitem", [base, *entries.operands], index=entries.index)
 
 
@@ -356,15 +362,7 @@ def _write_line(
     batch: Batch, base: Operand, stored: Lane, parts: list[_Part], plan: Plan, moving: _Part,
     entry: Entry, operand: Operand | None,
 ) -> Operand:  # fmt: skip
-    entries = _Entries()
-    for part in parts:
-        if part is not moving:
-            entries.fixed(part)
-        elif operand is None:
-            entries.add(entry)
-        else:
-            assert isinstance(entry, Window)
-            entries.operand(entry, operand)
+    entries = _entries_with(parts, moving, entry, operand)
     place = _place(parts, moving)
     value = _value(batch, stored, len(plan.shape), place)
     return batch.call("setitem", [base, value, *entries.operands], index=entries.index)

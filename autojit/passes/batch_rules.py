@@ -40,6 +40,7 @@ def _one(batch: Batch, node: Node, value: Operand, tail: int | None = None) -> l
 
 def _ufunc(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     tail = batch.common(lanes)
+    # The checker cannot know: a ufunc, by its family.
     dtypes = loop_dtypes(node.op.call, node.specs, node.keywords.get("dtype"))  # type: ignore[arg-type]
     operands = [batch.strong(lane, dtype, tail) for lane, dtype in zip(lanes, dtypes, strict=False)]
     values = batch.calls(node.op, operands, node.keywords)

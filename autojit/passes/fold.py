@@ -66,7 +66,7 @@ def _evaluate(node: Node) -> tuple[Operand, ...] | None:
     agree = len(folded) == len(node.outputs) and all(
         const is not None and const.spec == value.spec for const, value in zip(folded, node.outputs, strict=True)
     )
-    return folded if agree else None  # type: ignore[return-value]
+    return folded if agree else None  # type: ignore[return-value] -- constants are operands
 
 
 def _own(value: Any) -> Const | None:

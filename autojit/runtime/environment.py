@@ -9,7 +9,7 @@ import numpy as np
 from numpy._core import umath
 
 _DEFAULT = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
-_state = umath._extobj_contextvar  # type: ignore[attr-defined]
+_state = umath._extobj_contextvar  # type: ignore[attr-defined] -- private to NumPy
 _unset = object()
 _default_state: Any = _state.get(_unset) if np.geterr() == _DEFAULT else _unset
 

@@ -100,8 +100,8 @@ class Controller:
         made.__qualname__ = original.__qualname__
         made.__module__ = original.__module__
         made.__annotations__ = original.__annotations__
-        made.__wrapped__ = original  # type: ignore[attr-defined]
-        made.__autojit_original__ = original  # type: ignore[attr-defined]
+        made.__wrapped__ = original  # type: ignore[attr-defined] -- functions take attributes
+        made.__autojit_original__ = original  # type: ignore[attr-defined] -- functions take attributes
         return made
 
     def _refusal(self) -> Any:
@@ -115,7 +115,7 @@ class Controller:
                 raise self.uncompilable((reason,))
             return original(*args, **kwargs)
 
-        refuse.__autojit_original__ = original  # type: ignore[attr-defined]
+        refuse.__autojit_original__ = original  # type: ignore[attr-defined] -- functions take attributes
         return refuse
 
     def _twin(self, function: types.FunctionType) -> types.FunctionType:
