@@ -374,3 +374,15 @@ def test_large_ints_beside_numbers_of_either_kind() -> None:
 
     check(compare, np.zeros(7), 7)
     check(compare, np.arange(7.0) * 3, 7)
+
+
+def test_an_index_beside_a_number_of_either_kind() -> None:
+    def scaled(b, A, n):
+        s = 0.0
+        for i in range(n):
+            s = max(s, b[0])
+            A += i * s
+        return s
+
+    check(scaled, np.array([1, 1, 5]), np.ones((3, 3)), 7)
+    check(scaled, np.array([1.0, 1.0, 5.0]), np.ones((3, 3)), 7)

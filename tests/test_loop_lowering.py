@@ -134,6 +134,33 @@ def test_tidy_drops_what_is_covered_and_forwards() -> None:
     assert all(node.inputs[0] is array for node in body.nodes if node.op.name in ("getitem", "setitem"))
 
 
+def _stores_a_python_number(stored: Any, sums: Any, small: Any, steps: int) -> None:
+    while steps:
+        stored[0] = 0.1
+        sums += stored[0] * small
+        steps -= 1
+
+
+def test_a_python_number_read_back_is_of_the_array_s_dtype() -> None:
+    compiled = autojit.jit_compile(_stores_a_python_number)
+    results = [np.zeros(5), np.zeros(5)]
+    for function, sums in zip((_stores_a_python_number, compiled), results, strict=True):
+        function(np.zeros(1), sums, np.arange(5, dtype=np.float32), 7)
+    np.testing.assert_array_equal(*results)
+
+
+def test_a_python_number_written_and_compared() -> None:
+    builder = Builder()
+    _, array = builder.input(INT), builder.input(Spec((3,), np.dtype(np.int64)))
+    place = {"index": Index((0,))}
+    (stored,) = builder.add(TABLE["setitem"], [array, builder.const(1)], place)
+    (read,) = builder.add(TABLE["getitem"], [stored], place)
+    (less,) = builder.add(TABLE["np.less"], [read, builder.const(3)])
+    body = tidy(Graph("body", tuple(builder.inputs), tuple(builder.nodes), (stored, less)))
+    assert [node.op.name for node in body.nodes] == ["setitem", "as_scalar", "np.less"]
+    assert evaluate(body, [0, np.zeros(3, np.int64)])[1]
+
+
 def test_a_loop_over_elements_is_one_machine_function() -> None:
     def sweep(a: np.ndarray) -> None:
         for i in range(1, 50):

@@ -76,8 +76,7 @@ class PythonNumbers(Views):
             if is_same and (kind in _COMPARE_ROWS or other.dtype.kind in "fc"):
                 return plain(left), plain(right), None
         elif is_python_number(other) and _kind(other) != "b":
-            low, high = bounds_of(other)
-            is_small = _kind(other) == "f" or (low is not None and low >= -EXACT_INT and high <= EXACT_INT)
+            is_small = _kind(other) == "f" or _are_exact(bounds_of(other))
             is_exact = (dtype == np.float64 and is_small) or (dtype == np.int64 and _kind(other) == "i")
             if is_exact and (kind in _COMPARE_ROWS or (dtype == np.float64 and kind in (ast.Add, ast.Sub, ast.Mult))):
                 return plain(left), plain(right), flag
@@ -149,6 +148,11 @@ def _kind(value: Any) -> str:
 def _is_unbounded(value: Any) -> bool:
     """Whether an int is made from others that may grow."""
     return isinstance(value, LoopInt) and value.affine is None and value.low is None
+
+
+def _are_exact(bounds: tuple[Any, Any]) -> bool:
+    """Whether every int within the bounds is a float64."""
+    return None not in bounds and -EXACT_INT <= bounds[0] and bounds[1] <= EXACT_INT
 
 
 def bounds_of(value: Any) -> tuple[Any, Any]:

@@ -57,17 +57,20 @@ def _leave_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> A
     return (xs[0],)
 
 
+#: A Python number as the NumPy scalar of its dtype.
+AS_SCALAR = row(
+    "as_scalar", _as_scalar, "elementwise", ("x",), infer=_as_scalar_infer, lower=lambda node, xs, trap: (xs[0],),
+    numpy=(), sharding="elementwise", samples=lambda rng: [((value,), {}) for value in (True, 3, 0.5, 1j)],
+    note="a Python number as the NumPy scalar of its dtype",
+)  # fmt: skip
+
 ROWS: tuple[Op, ...] = (
     row(
         "select", _select, "elementwise", ("condition", "x", "y"), infer=_select_infer, lower=_select_lower, numpy=(),
         text=lambda inputs, params: "({1} if {0} else {2})".format(*inputs), sharding="elementwise",
         note="a conditional expression on array data, or what a name is bound to after an `if`",
     ),
-    row(
-        "as_scalar", _as_scalar, "elementwise", ("x",), infer=_as_scalar_infer, lower=lambda node, xs, trap: (xs[0],),
-        numpy=(), sharding="elementwise", samples=lambda rng: [((value,), {}) for value in (True, 3, 0.5, 1j)],
-        note="a Python number as the NumPy scalar of its dtype",
-    ),
+    AS_SCALAR,
     row(
         "leave_if", _leave, "indexing", ("flag",), infer=_leave_infer, lower=_leave_lower, numpy=(), traps=True,
         note="where Python would raise: the call is left to NumPy",

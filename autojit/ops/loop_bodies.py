@@ -14,6 +14,7 @@ from typing import Any
 from autojit.ir.build import exact_key
 from autojit.ir.graph import Const, Graph, Node, Operand, Value, values_of
 from autojit.ir.index import Place, Slice, Window
+from autojit.ops.branching import AS_SCALAR
 from autojit.ops.index_plan import Axis, Plan, plan_index
 
 #: The rows for sums and differences of Python ints.
@@ -182,7 +183,10 @@ def _read(node: Node, access: _Access, stores: dict[str, _Access], after: dict[s
         if store.key == access.key:
             stored, wanted = store.node.inputs[1], node.outputs[0].spec
             if stored.spec.shape == wanted.shape and stored.spec.dtype == wanted.dtype:
-                return stored
+                if stored.spec.weak == wanted.weak:
+                    return stored
+                # Read back from an array, a Python number no longer adapts to its partner's dtype.
+                return replace(node, op=AS_SCALAR, inputs=(stored,), params=())
         if base.name in needed or not _apart(store, access):
             break
         base = store.node.inputs[0]
