@@ -152,7 +152,7 @@ def _is_unbounded(value: Any) -> bool:
 
 def _are_exact(bounds: tuple[Any, Any]) -> bool:
     """Whether every int within the bounds is a float64."""
-    return None not in bounds and -EXACT_INT <= bounds[0] and bounds[1] <= EXACT_INT
+    return None not in bounds and bounds[0] >= -EXACT_INT and bounds[1] <= EXACT_INT
 
 
 def bounds_of(value: Any) -> tuple[Any, Any]:
