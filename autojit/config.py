@@ -31,6 +31,7 @@ class Config:
     cluster_exclude_ops: tuple[str, ...] = ()
     clustering_fuel: int = -1
     clustering_debug: bool = False
+    check: bool = False
     unroll_budget: int = 600
     max_plans: int = 8
 
@@ -146,6 +147,12 @@ def _table() -> Iterator[Flag]:
         "The number of clusters that may still be made, to bisect a wrong result; -1 means no limit.",
     )
     yield flag("clustering_debug", "bool", _boolean(), "Print each graph with its clusters.")
+    yield flag(
+        "check",
+        "bool",
+        _boolean(),
+        "Run NumPy beside every compiled region and warn of the first difference, with line, operation and values.",
+    )
     yield flag(
         "unroll_budget",
         "int",

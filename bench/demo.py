@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import autojit as aj
-from bench.agree import compare
+from autojit.runtime.agree import compare
 from bench.machine import describe, sentence
 from bench.programs import PROGRAMS, heat_step, pairwise_distances, running_example
 from bench.timing import median_ms, once, take_turns

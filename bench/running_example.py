@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 import autojit as aj
-from bench.agree import compare
+from autojit.runtime.agree import compare
 from bench.machine import describe, sentence
 from bench.programs import PROGRAMS
 from bench.timing import median_ms, once, take_turns

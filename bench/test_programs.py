@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autojit as aj
-from bench.agree import compare
+from autojit.runtime.agree import compare
 from bench.programs import PROGRAMS
 from bench.timing import median_ms, take_turns
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.agree import Agreement, compare
+from autojit.runtime.agree import Agreement, compare
 from bench.npbench.report import summarize
 from bench.npbench.sensitivity import judge
 from bench.timing import geometric_mean, take_turns

@@ -12,7 +12,7 @@ import numpy as np
 from autojit.capture.loops import Loops
 from autojit.capture.names import names
 from autojit.capture.prologue import Prologue
-from autojit.capture.regions import RETURN, Region, RegionTree
+from autojit.capture.regions import END, RETURN, Region, RegionTree
 from autojit.capture.results import Recipe, RecipeMaker, Unset
 from autojit.capture.statements import Signal
 from autojit.capture.values import UNKNOWN, Arr, ArraySpec, Closure, Frame, Items, Known, Opaque, Sym
@@ -40,7 +40,7 @@ class Capture:
         snapshots: By id of a statement, stand-ins for the local variables before it.
         graph: The array work; `None` when there are cuts.
         input_names: The prologue's name for each graph input.
-        exit: How control leaves: 0 at the end, else RETURN, BREAK or CONTINUE.
+        exit: How control leaves: END, RETURN, BREAK or CONTINUE.
         recipes: The returned value, or one recipe per live-out name.
         unrolled: The loops that were unrolled: their lines, and why they are no loops of the program.
     """
@@ -51,7 +51,7 @@ class Capture:
     snapshots: dict[int, dict[str, Any]]
     graph: Graph | None = None
     input_names: tuple[str, ...] = ()
-    exit: int = 0
+    exit: int = END
     recipes: tuple[Recipe, ...] = ()
     written: tuple[str, ...] = ()
     arrays: tuple[str, ...] = ()
@@ -241,7 +241,7 @@ class _Survey(Loops):
 
     def _finish(self, signal: Signal) -> Capture:
         region = self.region
-        exit_code, returned = signal if signal is not None else (0, None)
+        exit_code, returned = signal if signal is not None else (END, None)
         if self.exits and any(kind != RETURN for kind in (exit_code, *(way.kind for way in self.exits))):
             raise CannotCapture("data-branch", "the data decides how these statements are left")
         if self.exits:

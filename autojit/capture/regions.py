@@ -17,7 +17,8 @@ from autojit.capture.names import Flow, assigned_before, names
 from autojit.capture.source import FunctionSource
 from autojit.errors import CannotCapture, SourceLine
 
-RETURN, BREAK, CONTINUE = 1, 2, 3
+#: How control leaves a region: at its end, or by one of these statements.
+END, RETURN, BREAK, CONTINUE = 0, 1, 2, 3
 #: The name that holds a plan's result for a moment, and the prefix of arguments taken out of native calls.
 TEMPORARY = "__autojit"
 

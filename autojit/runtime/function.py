@@ -21,6 +21,7 @@ from autojit.capture.regions import RETURN, Region, RegionTree, leaves
 from autojit.config import Config
 from autojit.errors import AutojitError, AutojitWarning, CannotCapture, Reason, SourceLine, UncompilableError
 from autojit.partition.cost import entry_cost, estimate
+from autojit.runtime.check import Check
 from autojit.runtime.compiler import Counters, Prepared, compile_plan, prepare
 from autojit.runtime.debug import describe
 from autojit.runtime.environment import is_default
@@ -237,6 +238,8 @@ class Controller:
         plan = compile_plan(prepared, self.counters, f"region_{number}_" if number else "")
         if self.config.clustering_debug:
             log.warning("%s", describe(self.original.__qualname__, prepared, plan))
+        if self.config.check:
+            plan.call = Check(plan, prepared, self, probe).enter
         return plan
 
     def _add(self, probe: Probe, plan: Plan) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from autojit.errors import Reason
 from autojit.ir.evaluate import evaluate
+from autojit.runtime.arguments import arguments_of
 from autojit.runtime.compiler import Prepared
 from autojit.runtime.plan import NATIVE, Plan, native_plan
 
@@ -34,6 +35,7 @@ class Trial:
         self.controller = controller
         self.probe = probe
         self.guard = native_plan(prepared.capture, None)
+        self.arguments = arguments_of(prepared.capture, self.guard)
         self.numpy_seconds = 0.0
         self.calls = 0
         self.times: list[float] = []
@@ -63,7 +65,7 @@ class Trial:
         return result
 
     def _time_numpy(self, values: tuple[Any, ...]) -> None:
-        arguments = self._arguments(values)
+        arguments = self.arguments(*values)
         if arguments is None:
             return
         for _ in range(2):
@@ -77,18 +79,6 @@ class Trial:
             self.numpy_seconds = min(self.numpy_seconds or seconds, seconds)
             if seconds > SHORT:
                 return
-
-    def _arguments(self, values: tuple[Any, ...]) -> list[Any] | None:
-        """The graph's inputs for these live-ins, by running the prologue."""
-        capture = self.prepared.capture
-        lines = [f"def inputs({', '.join(capture.prologue.parameters)}):", *capture.prologue.render()]
-        lines.append(f"    return [{', '.join(capture.input_names)}]")
-        import_names = {**self.guard.call.__globals__}
-        exec("\n".join(lines), import_names)
-        try:
-            return import_names["inputs"](*values)
-        except Exception:  # these values are not the plan's
-            return None
 
     def _decide(self) -> None:
         assert self.compiled is not None

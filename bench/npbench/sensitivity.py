@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.agree import Agreement, compare
+from autojit.runtime.agree import Agreement, compare
 
 #: How many changed inputs are tried.
 DRAWS = 5

@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 import autojit as aj
-from bench.agree import Agreement, compare
+from autojit.runtime.agree import Agreement, compare
 from bench.npbench.checkout import Kernel, find, fresh
 from bench.npbench.sensitivity import judge, nudge
 from bench.timing import median_ms, once, take_turns

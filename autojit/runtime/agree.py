@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,13 +58,21 @@ def compare(expected: Any, actual: Any, where: str = "result", *, rtol: float | 
         if expected.keys() != actual.keys():
             return Agreement(np.inf, f"{where}: the keys differ")
         pairs = {f"{where}[{key!r}]": (value, actual[key]) for key, value in expected.items()}
+    elif is_record(expected):
+        return compare(vars(expected), vars(actual), where, rtol=rtol)
     else:
-        same = expected is actual or bool(expected == actual)
+        has_equality = type(expected).__eq__ is not object.__eq__
+        same = expected is actual or not has_equality or bool(expected == actual)
         return Agreement() if same else Agreement(np.inf, f"{where}: not equal")
     outcome = Agreement()
     for name, (one, other) in pairs.items():
         outcome |= compare(one, other, name, rtol=rtol)
     return outcome
+
+
+def is_record(value: Any) -> bool:
+    """Whether an object is what its attributes are."""
+    return hasattr(value, "__dict__") and not callable(value) and not isinstance(value, type | types.ModuleType)
 
 
 def compare_arrays(expected: np.ndarray, actual: np.ndarray, where: str, *, rtol: float | None = None) -> Agreement:
@@ -73,19 +82,35 @@ def compare_arrays(expected: np.ndarray, actual: np.ndarray, where: str, *, rtol
     if rtol is None and expected.dtype != actual.dtype:
         return Agreement(np.inf, f"{where}: dtype {actual.dtype}, NumPy gives {expected.dtype}")
     if expected.dtype.kind not in "fc":
-        different = int(np.count_nonzero(expected != actual))
-        return Agreement(np.inf, f"{where}: {different} elements differ") if different else Agreement()
+        return _differ(expected != actual, expected, actual, where)
     if expected.dtype.kind == "c":
         # One scale for both parts: the error of a complex number is not that of its smaller part.
-        expected, actual = (np.stack([array.real, array.imag]) for array in (expected, actual))
-    finite = np.isfinite(expected)
-    if not np.array_equal(expected[~finite], actual[~finite], equal_nan=True):
-        return Agreement(np.inf, f"{where}: NaNs or infinities differ")
-    if not np.isfinite(actual[finite]).all():
-        return Agreement(np.inf, f"{where}: not finite where NumPy is")
-    if not finite.any():
+        expected, actual = (np.stack([array.real, array.imag], axis=-1) for array in (expected, actual))
+    special = ~np.isfinite(expected) | ~np.isfinite(actual)
+    same = (expected == actual) | (np.isnan(expected) & np.isnan(actual))
+    if not same[special].all():
+        return _differ(special & ~same, expected, actual, where)
+    if special.all():
         return Agreement()
-    one, other = expected[finite].astype(np.float64), actual[finite].astype(np.float64)
-    error = float(np.abs(one - other).max() / (np.abs(one).max() or 1.0))
+    one, other = (np.where(special, 0, array).astype(np.float64) for array in (expected, actual))
+    errors = np.abs(one - other) / (np.abs(one).max() or 1.0)
+    error = float(errors.max())
     limit = TOLERANCE[expected.dtype] if rtol is None else rtol
-    return Agreement(error, "" if error <= limit else f"{where}: relative error {error:.1e}, allowed {limit:.0e}")
+    if error <= limit:
+        return Agreement(error)
+    place = _element(np.unravel_index(errors.argmax(), errors.shape), expected, actual)
+    return Agreement(error, f"{where}: relative error {error:.1e}, allowed {limit:.0e}, {place}")
+
+
+def _differ(different: np.ndarray, expected: np.ndarray, actual: np.ndarray, where: str) -> Agreement:
+    """The outcome where elements must be equal."""
+    count = int(np.count_nonzero(different))
+    if not count:
+        return Agreement()
+    place = _element(np.unravel_index(different.argmax(), different.shape), expected, actual)
+    return Agreement(np.inf, f"{where}: {count} of {different.size} elements differ, {place}")
+
+
+def _element(place: tuple[Any, ...], expected: np.ndarray, actual: np.ndarray) -> str:
+    at = f"at [{', '.join(map(str, place))}]: " if place else ""
+    return f"{at}{actual[place]}, NumPy gives {expected[place]}"

@@ -1,0 +1,178 @@
+"""`--check`: NumPy runs beside every plan, and the first difference is told."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.reference import reference
+from autojit.capture.regions import END, RETURN
+from autojit.errors import AutojitWarning, Trapped
+from autojit.runtime.agree import compare, is_record
+from autojit.runtime.arguments import arguments_of
+from autojit.runtime.compiler import Prepared
+from autojit.runtime.locate import locate
+from autojit.runtime.plan import NATIVE, UNSET, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a region has done.
+
+    Attributes:
+        exit: How control left it.
+        results: The returned value and the names bound, by what to call them.
+        arrays: The contents of the arrays that it was given, afterwards.
+        aliases: For each array among the results, which of the given arrays it is, and with which it shares memory.
+    """
+
+    exit: int
+    results: dict[str, Any]
+    arrays: list[np.ndarray]
+    aliases: list[list[tuple[bool, bool]]]
+
+
+class Check:
+    """Stands before a plan: the statements run first, are undone, and the plan's effects are compared with theirs.
+
+    The program goes on with what the plan gave, as it would without the check.
+    """
+
+    def __init__(self, plan: Plan, prepared: Prepared, controller: Any, probe: Any) -> None:
+        self.prepared = prepared
+        self.controller = controller
+        self.probe = probe
+        self.call = plan.call
+        self.plan = plan
+        self.reference = reference(controller.tree, probe.region, controller.original)
+        self.arguments = arguments_of(prepared.capture, plan)
+        self.told = False
+
+    def enter(self, *values: Any) -> Any:
+        """One call of the plan."""
+        inputs = self.arguments(*values) if self.reference is not None and not self.told else None
+        if inputs is None:
+            return self.call(*values)
+        arrays = _distinct([*values, *inputs])
+        before = [array.copy() for array in arrays]
+        wanted = self._wanted(values, arrays)
+        for array, contents in zip(arrays, before, strict=True):
+            if array.flags.writeable:
+                array[...] = contents
+        try:
+            result = self.call(*values)
+        except Trapped:
+            raise
+        except Exception as error:
+            self._tell(f"the plan failed: {type(error).__name__}: {error}", values, before, arrays)
+            raise
+        if result is None or result is NATIVE:
+            return result
+        problem = self._compare(wanted, result, values, arrays)
+        if problem:
+            self._tell(problem, values, before, arrays)
+        return result
+
+    def _wanted(self, values: tuple[Any, ...], arrays: list[np.ndarray]) -> Effects | Exception:
+        """The effects of the statements."""
+        assert self.reference is not None
+        try:
+            with np.errstate(all="ignore"):
+                exit, returned, names = self.reference(*values)
+        except Exception as error:
+            return error
+        return self._effects(exit, returned, names, arrays)
+
+    def _effects(self, exit: int, returned: Any, names: dict[str, Any], arrays: list[np.ndarray]) -> Effects:
+        region = self.probe.region
+        if exit == END and region is self.controller.tree.root:
+            exit = RETURN
+        bound = region.live_return if exit == RETURN else region.live_out
+        results = {f"`{name}`": names[name] for name in bound if name in names}
+        if exit == RETURN:
+            results["the returned value"] = returned
+        found = _arrays_in(list(results.values()))
+        aliases = [[(one is other, np.may_share_memory(one, other)) for other in arrays] for one in found]
+        memo = {id(array): array.copy(order="K") for array in [*arrays, *found]}
+        return Effects(exit, _copied(results, memo), [memo[id(array)] for array in arrays], aliases)
+
+    def _compare(
+        self, wanted: Effects | Exception, result: tuple[Any, ...], values: tuple[Any, ...], arrays: list[np.ndarray]
+    ) -> str:
+        """What is different, or ""."""
+        if isinstance(wanted, Exception):
+            return f"NumPy raises {type(wanted).__name__}: {wanted}"
+        region, exit = self.probe.region, result[0]
+        bound = region.live_return if exit == RETURN else region.live_out
+        parts = result[2:] if exit == RETURN else result[1:]
+        before = dict(zip(region.live_in, values, strict=True))
+        names = {name: part for name, part in zip(bound, parts, strict=True) if part is not UNSET}
+        names = {name: before[name] for name in bound if name in before} | names
+        got = self._effects(exit, result[1] if exit == RETURN else None, names, arrays)
+        if got.exit != wanted.exit:
+            return "control leaves the region in another way"
+        if got.results.keys() != wanted.results.keys():
+            return f"{', '.join(sorted(got.results.keys() ^ wanted.results.keys()))} is bound in one of the two only"
+        for name, expected in wanted.results.items():
+            outcome = compare(expected, got.results[name], name)
+            if not outcome:
+                return outcome.problem
+        for number, expected in enumerate(wanted.arrays):
+            outcome = compare(expected, got.arrays[number], self._name(arrays[number], before))
+            if not outcome:
+                return outcome.problem
+        return "" if got.aliases == wanted.aliases else "a result shares memory with other arrays than in NumPy"
+
+    def _name(self, array: np.ndarray, names: dict[str, Any]) -> str:
+        return next((f"`{name}`" for name, value in names.items() if value is array), "an array that was given")
+
+    def _tell(self, problem: str, values: tuple[Any, ...], before: list[np.ndarray], arrays: list[np.ndarray]) -> None:
+        """Warn of the first difference of this plan."""
+        self.told = True
+        first, last = self.probe.region.lines
+        source = self.controller.tree.source
+        old = {id(array): contents for array, contents in zip(arrays, before, strict=True)}
+        inputs = self.arguments(*values) or []
+        place = locate(self.prepared, self.plan, [old.get(id(value), value) for value in inputs])
+        lines = f"line {first}" if first == last else f"lines {first}-{last}"
+        message = f"autojit [check]: `{source.name}` differs from NumPy in {lines}\n{problem}\n{place}"
+        warnings.warn_explicit(message, AutojitWarning, source.file, first)
+
+
+def _distinct(values: Sequence[Any]) -> list[np.ndarray]:
+    return list({id(value): value for value in values if type(value) is np.ndarray}.values())
+
+
+def _arrays_in(value: Any) -> list[np.ndarray]:
+    """The arrays in a nested value, in order."""
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    elif is_record(value):
+        value = list(vars(value).values())
+    return [array for part in value for array in _arrays_in(part)] if isinstance(value, list | tuple) else []
+
+
+def _copied(value: Any, memo: dict[int, np.ndarray]) -> Any:
+    """A nested value with the copies of its arrays."""
+    if isinstance(value, np.ndarray):
+        return memo[id(value)]
+    if isinstance(value, dict):
+        return {key: _copied(part, memo) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_copied(part, memo) for part in value]
+    if isinstance(value, tuple):
+        parts = [_copied(part, memo) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if is_record(value):
+        made = copy.copy(value)
+        for name, part in vars(value).items():
+            object.__setattr__(made, name, _copied(part, memo))
+        return made
+    return value

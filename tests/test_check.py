@@ -1,0 +1,180 @@
+"""`--check`: NumPy runs beside every plan, its answers are compared, and the first difference is told."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import autojit as aj
+from autojit.ir.graph import Const
+from autojit.ops.chapters import TABLE
+from autojit.passes import pipeline
+from autojit.runtime import compiler
+from autojit.runtime.agree import compare
+from tests.helpers import outcome
+
+
+def exits(x, y, n):
+    for i in range(n):
+        y[i] = y[i - 1] + np.exp(-x[i])
+        if y[i] > 3:
+            break
+    return y[::2], x.sum(), [i, x]
+
+
+def logs(x, log):
+    for i in range(4):
+        y = x * i
+        log.append(y.sum())
+        if y.sum() > 10:
+            continue
+        x = x + 1
+    return x
+
+
+def raises(x, i):
+    x[0] = 5
+    return x[i]
+
+
+def hyperbolic(x):
+    y = x + 1
+    return np.cosh(y) - 1
+
+
+PROGRAM = """import numpy as np, autojit as aj
+from autojit.ops.chapters import TABLE
+object.__setattr__(TABLE["np.ldexp"], "lower", lambda node, xs, trap: (xs[0] + 1,))
+
+@aj.autocluster(policy="eager")
+def double(x):
+    return np.ldexp(x, 1).max() - 1
+
+print(double(np.arange(3.0)))
+"""
+
+
+def checked(function: Any, **options: Any) -> Any:
+    return aj.autocluster(policy="eager", check=True, **options)(function)
+
+
+@contextlib.contextmanager
+def told(text: str) -> Iterator[list[warnings.WarningMessage]]:
+    """One warning with this text. `pytest.warns` has a filter that asks for every warning, which only NumPy gives."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", aj.AutojitWarning)
+        yield caught
+    assert len(caught) == 1
+    assert text in str(caught[0].message)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"), [(exits, (np.arange(6.0), np.ones(6), 4)), (logs, (np.ones(3), []))]
+)
+def test_nothing_to_tell(function: Any, arguments: tuple[Any, ...]) -> None:
+    fast, expected = checked(function), outcome(function, arguments, {})
+    for _ in range(2):
+        got = outcome(fast, arguments, {})
+        assert compare(expected.result, got.result)
+        assert compare(expected.arguments, got.arguments)
+
+
+def test_numpy_s_exception_with_its_effects() -> None:
+    fast = checked(raises)
+    for index in (1, 7):
+        x = np.ones(3)
+        if index == 1:
+            assert fast(x, index) == 1
+        else:
+            with pytest.raises(IndexError, match="out of bounds"):
+                fast(x, index)
+        assert x[0] == 5
+
+
+@pytest.fixture
+def wrong_cosh():
+    row = TABLE["np.cosh"]
+    kept = row.lower
+    object.__setattr__(row, "lower", lambda node, xs, trap: (xs[0] * 2,))
+    aj.clear_cache()
+    yield
+    object.__setattr__(row, "lower", kept)
+    aj.clear_cache()
+
+
+@pytest.mark.usefixtures("wrong_cosh")
+@pytest.mark.parametrize("decorator", [aj.jit_compile(check=True), aj.autocluster(policy="eager", check=True)])
+def test_a_wrong_lowering(decorator: Any) -> None:
+    with told("[check]") as caught:
+        result = decorator(hyperbolic)(np.arange(3.0))
+    assert result.tolist() == [1, 3, 5]  # what the plan gave: the program runs as it does without the check
+    text = str(caught[0].message)
+    assert "`hyperbolic` differs from NumPy" in text
+    assert "`np.cosh` at " in text
+    assert "return np.cosh(y) - 1" in text
+    assert "cluster_0" in text
+    assert "at [2]: 6.0, NumPy gives 10.0676" in text
+    assert caught[0].filename == __file__
+
+
+def test_a_wrong_pass() -> None:
+    def cut(graph: Any) -> Any:
+        return replace(graph, outputs=tuple(Const(np.float64(0), value.spec) for value in graph.outputs))
+
+    def total(x):
+        return x.sum() * 2
+
+    def run(graph: Any, record: Any) -> Any:
+        return pipeline.run_pipeline(graph, record, (*pipeline.PIPELINE, cut))
+
+    with mock.patch.object(compiler, "run_pipeline", run), told("the pass `cut`"):
+        assert checked(total)(np.ones(3)) == 0
+
+
+def test_a_wrong_capture() -> None:
+    def total(x):
+        return x.sum() * 2
+
+    def run(graph: Any, record: Any) -> Any:
+        wrong = replace(graph, outputs=tuple(Const(np.float64(0), value.spec) for value in graph.outputs))
+        return pipeline.run_pipeline(wrong, record)
+
+    with mock.patch.object(compiler, "run_pipeline", run), told("captured wrongly"):
+        assert checked(total)(np.ones(3)) == 0
+
+
+def test_arguments_that_overlap_and_functions_that_share_a_definition() -> None:
+    def writer(k):
+        def write(a, b):
+            a[k] += b[0]
+            return a, b
+
+        return write
+
+    for k in (1, -1, slice(1, 3)):
+        fast = checked(writer(k))
+        x, y = np.arange(9.0).reshape(3, 3), np.arange(9.0).reshape(3, 3)
+        wanted = writer(k)(x, x[1:])
+        assert compare(wanted, fast(y, y[1:]))
+        assert compare(x, y)
+
+
+def test_the_flag_of_the_process(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    environment = {**os.environ, "AUTOJIT_FLAGS": "--check", "PYTHONPATH": str(Path(__file__).parent.parent)}
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout == "2.0\n"
+    assert "program.py:7: AutojitWarning: autojit [check]: `double` differs from NumPy" in done.stderr
+    assert "the returned value: relative error 3.3e-01, allowed 1e-09, 2.0, NumPy gives 3.0" in done.stderr
