@@ -85,7 +85,7 @@ def compare_arrays(expected: np.ndarray, actual: np.ndarray, where: str, *, rtol
         return _differ(expected != actual, expected, actual, where)
     if expected.dtype.kind == "c":
         # One scale for both parts: the error of a complex number is not that of its smaller part.
-        expected, actual = (np.stack([array.real, array.imag], axis=-1) for array in (expected, actual))
+        expected, actual = (np.stack([np.real(array), np.imag(array)], axis=-1) for array in (expected, actual))
     special = ~np.isfinite(expected) | ~np.isfinite(actual)
     same = (expected == actual) | (np.isnan(expected) & np.isnan(actual))
     if not same[special].all():
