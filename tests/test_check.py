@@ -170,6 +170,28 @@ def test_arguments_that_overlap_and_functions_that_share_a_definition() -> None:
         assert compare(x, y)
 
 
+def test_memory_that_nobody_has_written() -> None:
+    def partly(n):
+        y = np.empty(n)
+        for i in range(0, n, 2):
+            y[i] = i
+        return y, np.empty_like(y)
+
+    for _ in range(3):
+        np.full(4000, np.e)  # freed, and given to one of the two
+        checked(partly)(4000)
+
+
+def test_float32_numbers_in_a_float64_array() -> None:
+    def means(x, out):
+        for i in range(len(x)):
+            out[i] = np.exp(x[i]).mean()
+        return out
+
+    rng = np.random.default_rng(3)
+    checked(means)(rng.standard_normal((50, 40)).astype(np.float32), np.zeros(50))
+
+
 def test_the_flag_of_the_process(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)

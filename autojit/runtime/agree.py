@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +36,9 @@ class Agreement:
         return Agreement(max(self.error, other.error), self.problem or other.problem)
 
 
-def compare(expected: Any, actual: Any, where: str = "result", *, rtol: float | None = None) -> Agreement:
+def compare(
+    expected: Any, actual: Any, where: str = "result", *, rtol: float | None = None, least: float = 0.0
+) -> Agreement:
     """Compare recursively: sequences and dicts by their parts, arrays and scalars by `compare_arrays`.
 
     Args:
@@ -43,11 +46,12 @@ def compare(expected: Any, actual: Any, where: str = "result", *, rtol: float | 
         actual: The other result.
         where: What the problem text calls the result.
         rtol: Replaces `TOLERANCE`; the kinds of Python objects are then not compared (ports return other types).
+        least: The least tolerance: that of the least precise numbers that a result is made from.
     """
     if isinstance(expected, np.ndarray | np.generic | bool | int | float | complex):
         if rtol is None and type(expected) is not type(actual):
             return Agreement(np.inf, f"{where}: `{type(actual).__name__}`, NumPy gives `{type(expected).__name__}`")
-        return compare_arrays(np.asarray(expected), np.asarray(actual), where, rtol=rtol)
+        return compare_arrays(np.asarray(expected), np.asarray(actual), where, rtol=rtol, least=least)
     if type(expected) is not type(actual):
         return Agreement(np.inf, f"{where}: `{type(actual).__name__}`, NumPy gives `{type(expected).__name__}`")
     if isinstance(expected, tuple | list):
@@ -59,15 +63,20 @@ def compare(expected: Any, actual: Any, where: str = "result", *, rtol: float | 
             return Agreement(np.inf, f"{where}: the keys differ")
         pairs = {f"{where}[{key!r}]": (value, actual[key]) for key, value in expected.items()}
     elif is_record(expected):
-        return compare(vars(expected), vars(actual), where, rtol=rtol)
+        return compare(vars(expected), vars(actual), where, rtol=rtol, least=least)
     else:
         has_equality = type(expected).__eq__ is not object.__eq__
         same = expected is actual or not has_equality or bool(expected == actual)
         return Agreement() if same else Agreement(np.inf, f"{where}: not equal")
     outcome = Agreement()
     for name, (one, other) in pairs.items():
-        outcome |= compare(one, other, name, rtol=rtol)
+        outcome |= compare(one, other, name, rtol=rtol, least=least)
     return outcome
+
+
+def tolerance_of(dtypes: Iterable[np.dtype]) -> float:
+    """The tolerance of results that are made from numbers of these dtypes."""
+    return max((TOLERANCE.get(np.real(np.zeros((), dtype)).dtype, 0.0) for dtype in dtypes), default=0.0)
 
 
 def is_record(value: Any) -> bool:
@@ -75,7 +84,9 @@ def is_record(value: Any) -> bool:
     return hasattr(value, "__dict__") and not callable(value) and not isinstance(value, type | types.ModuleType)
 
 
-def compare_arrays(expected: np.ndarray, actual: np.ndarray, where: str, *, rtol: float | None = None) -> Agreement:
+def compare_arrays(
+    expected: np.ndarray, actual: np.ndarray, where: str, *, rtol: float | None = None, least: float = 0.0
+) -> Agreement:
     """Compare shapes, dtypes, NaNs and infinities exactly, and finite floating point numbers within the tolerance."""
     if expected.shape != actual.shape:
         return Agreement(np.inf, f"{where}: shape {actual.shape}, NumPy gives {expected.shape}")
@@ -95,7 +106,7 @@ def compare_arrays(expected: np.ndarray, actual: np.ndarray, where: str, *, rtol
     one, other = (np.where(special, 0, array).astype(np.float64) for array in (expected, actual))
     errors = np.abs(one - other) / (np.abs(one).max() or 1.0)
     error = float(errors.max())
-    limit = TOLERANCE[expected.dtype] if rtol is None else rtol
+    limit = max(TOLERANCE[expected.dtype], least) if rtol is None else rtol
     if error <= limit:
         return Agreement(error)
     place = _element(np.unravel_index(errors.argmax(), errors.shape), expected, actual)
