@@ -123,13 +123,14 @@ def compile_options(graph: Graph) -> dict[str, Any]:
     The fusions of XLA's YNN library make reductions up to 4 times faster, but a chain of matrix products with a
     softmax 13 times slower. They store what they reduce, as does XLA's rewriting of reductions as trees, so that the
     sums in loops are up to 5 times faster without both. A loop whose iteration touches little memory is compiled into
-    one machine function; else each of its operations is started by itself, which costs some 0.1 us.
+    one machine function; else each of its operations is started by itself, which costs some 0.1 us. The emitter that
+    works on tiles takes `x + 0` for `x`, which is wrong for -0.0.
     """
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {EXTRA: {"xla_cpu_disable_tiled_emitter": "true"}}
     families = {node.op.family for node in graph.nodes}
     if families & {"contraction", "loop"}:
         options["xla_cpu_experimental_ynn_fusion_type"] = ""
     if "loop" in families:
         options["xla_disable_hlo_passes"] = "tree_reduction_rewriter"
-        options[EXTRA] = {"xla_cpu_small_while_loop_byte_threshold": str(SMALL_LOOP)}
+        options[EXTRA] |= {"xla_cpu_small_while_loop_byte_threshold": str(SMALL_LOOP)}
     return options
