@@ -15,6 +15,7 @@ from autojit.errors import Reason, SourceLine
 from autojit.ir.graph import Graph, Node
 from autojit.ir.text import to_text
 from autojit.partition.steps import ClusterStep
+from autojit.passes.pipeline import PIPELINE
 from autojit.runtime.compiler import Prepared, prepare
 from autojit.runtime.function import Controller
 
@@ -220,7 +221,8 @@ def _explore(controller: Controller, values: dict[str, Any], out: Explanation) -
         if isinstance(found, Cut):
             (out.unknown if found.reason.id == "unknown-value" else out.native_statements).append(found.reason)
         else:
-            _add_clusters(controller, prepare(found, controller.config, controller.strict), out)
+            passes = controller.rungs.get(found.region.number, PIPELINE)
+            _add_clusters(controller, prepare(found, controller.config, controller.strict, passes), out)
 
 
 def _add_clusters(controller: Controller, prepared: Prepared, out: Explanation) -> None:

@@ -14,12 +14,19 @@ from autojit.passes.dce import dce
 from autojit.passes.fold import fold
 from autojit.passes.forward import forward
 from autojit.passes.hoist import hoist
-from autojit.passes.vectorize import Rung, vectorize
+from autojit.passes.vectorize import Rung, keep_rolled, vectorize, vectorize_always
 
 Pass = Callable[..., Graph]
 
 #: All passes, in the order in which they run.
 PIPELINE: tuple[Pass, ...] = (forward, fold, cse, bodies, vectorize, hoist, dce)
+
+_RUNGS = (vectorize, vectorize_always, keep_rolled)
+
+
+def with_rung(choose: Pass) -> tuple[Pass, ...]:
+    """All passes, with another one in the place of `vectorize`."""
+    return tuple(choose if step is vectorize else step for step in PIPELINE)
 
 
 class Stage(NamedTuple):
@@ -54,7 +61,7 @@ def run_pipeline(graph: Graph, record: list[Stage] | None = None, passes: tuple[
     for step in passes:
         start = time.perf_counter()
         rungs: list[Rung] = []
-        graph = step(stage.graph, rungs) if step is vectorize else step(stage.graph)
+        graph = step(stage.graph, rungs) if step in _RUNGS else step(stage.graph)
         seconds = time.perf_counter() - start
         unchanged = graph is stage.graph
         stage = Stage(getattr(step, "__name__", str(step)), graph, seconds, tuple(rungs))

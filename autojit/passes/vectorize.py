@@ -33,12 +33,14 @@ class Rung:
         reason: Why the loop was not vectorized; "" when it was.
         source: The user's line.
         depth: The number of loops around it.
+        dearer: Whether only the expected cost speaks against vectorizing it.
     """
 
     taken: str
     reason: str
     source: SourceLine | None
     depth: int
+    dearer: bool = False
 
     def __str__(self) -> str:
         return f"{self.taken}: {self.reason}" if self.reason else self.taken
@@ -56,7 +58,25 @@ def vectorize(graph: Graph, rungs: list[Rung] | None = None) -> Graph:
     return _vectorize(graph, [] if rungs is None else rungs, 0)
 
 
-def _vectorize(graph: Graph, rungs: list[Rung], depth: int) -> Graph:
+def vectorize_always(graph: Graph, rungs: list[Rung] | None = None) -> Graph:
+    """Replace loops by batched operations wherever that is possible, whatever it is expected to cost."""
+    return _vectorize(graph, [] if rungs is None else rungs, 0, always=True)
+
+
+def keep_rolled(graph: Graph, rungs: list[Rung] | None = None, depth: int = 0) -> Graph:
+    """Leave every loop as it is, and say so."""
+    for node in graph.nodes:
+        if node.op.name == "loop" and rungs is not None:
+            rungs.append(Rung("rolled", "measured: all iterations at once are slower", node.source, depth))
+            keep_rolled(node.keywords["body"], rungs, depth + 1)
+    return graph
+
+
+class Dearer(Refused):
+    """A loop could be vectorized, but that is expected to cost more."""
+
+
+def _vectorize(graph: Graph, rungs: list[Rung], depth: int, always: bool = False) -> Graph:
     if not any(node.op.name == "loop" for node in graph.nodes):
         return graph
     taken = names_of(graph)
@@ -73,11 +93,11 @@ def _vectorize(graph: Graph, rungs: list[Rung], depth: int) -> Graph:
             nodes.append(node)
             continue
         place = len(rungs)
-        body = _vectorize(node.keywords["body"], rungs, depth + 1)
+        body = _vectorize(node.keywords["body"], rungs, depth + 1, always)
         try:
-            made, results = _replaced(node, taken, depth)
+            made, results = _replaced(node, taken, depth, always)
         except Refused as error:
-            rungs.insert(place, Rung("rolled", str(error), node.source, depth))
+            rungs.insert(place, Rung("rolled", str(error), node.source, depth, isinstance(error, Dearer)))
             if body is not node.keywords["body"]:
                 node = with_body(node, body)
                 changed = True
@@ -96,7 +116,7 @@ def _vectorize(graph: Graph, rungs: list[Rung], depth: int) -> Graph:
     return replace(graph, nodes=tuple(nodes), outputs=outputs, writes=writes)
 
 
-def _replaced(node: Node, taken: set[str], depth: int) -> tuple[tuple[Node, ...], tuple[Operand, ...]]:
+def _replaced(node: Node, taken: set[str], depth: int, always: bool) -> tuple[tuple[Node, ...], tuple[Operand, ...]]:
     """What takes the place of a loop and of the loops in it.
 
     Raises:
@@ -106,9 +126,9 @@ def _replaced(node: Node, taken: set[str], depth: int) -> tuple[tuple[Node, ...]
     rolled = nodes_cost([node], inside=depth > 0)
     small = contract(Graph("batch", (), tuple(emitter.nodes), results), taken)
     batched = nodes_cost(small.nodes, inside=depth > 0)
-    if batched > rolled:
+    if batched > rolled and not always:
         text = f"{rolled / 1000:.1f} us are expected for it, {batched / 1000:.1f} us for all iterations at once"
-        raise Refused(text)
+        raise Dearer(text)
     return small.nodes, small.outputs
 
 

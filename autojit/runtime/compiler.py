@@ -12,7 +12,8 @@ from autojit.ir.graph import Graph
 from autojit.ops.chapters import FASTER_IN_NUMPY
 from autojit.partition.clusters import partition
 from autojit.partition.steps import ClusterStep, Step, steps
-from autojit.passes.pipeline import Stage, run_pipeline
+from autojit.passes.pipeline import PIPELINE, Pass, Stage, run_pipeline, with_rung
+from autojit.passes.vectorize import keep_rolled, vectorize_always
 from autojit.runtime.plan import Plan, build
 
 
@@ -49,12 +50,21 @@ class Prepared:
     stages: list[Stage] = field(default_factory=list)
 
 
-def prepare(capture: Capture, config: Config, strict: bool = False) -> Prepared:
+def prepare(capture: Capture, config: Config, strict: bool = False, passes: tuple[Pass, ...] = PIPELINE) -> Prepared:
     """Run the passes and the partition on a captured graph; `strict` compiles what is slower compiled, too."""
     assert capture.graph is not None
     stages: list[Stage] = []
-    graph = partition(run_pipeline(capture.graph, stages), config, frozenset() if strict else FASTER_IN_NUMPY)
+    optimized = run_pipeline(capture.graph, stages, passes)
+    graph = partition(optimized, config, frozenset() if strict else FASTER_IN_NUMPY)
     return Prepared(capture, graph, steps(graph), stages)
+
+
+def other_rung(prepared: Prepared) -> tuple[Pass, ...] | None:
+    """The passes that choose for the loops what their expected cost spoke against; `None` where there is no choice."""
+    rungs = [rung for stage in prepared.stages for rung in stage.rungs]
+    if any(rung.taken == "vectorized" for rung in rungs):
+        return with_rung(keep_rolled)
+    return with_rung(vectorize_always) if any(rung.dearer for rung in rungs) else None
 
 
 def compile_step(step: ClusterStep, prefix: str, counters: Counters) -> Executable:

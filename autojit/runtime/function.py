@@ -21,6 +21,7 @@ from autojit.capture.regions import RETURN, Region, RegionTree, leaves
 from autojit.config import Config
 from autojit.errors import AutojitError, AutojitWarning, CannotCapture, Reason, SourceLine, UncompilableError
 from autojit.partition.cost import entry_cost, estimate
+from autojit.passes.pipeline import Pass
 from autojit.runtime.check import Check
 from autojit.runtime.compiler import Counters, Prepared, compile_plan, prepare
 from autojit.runtime.debug import describe
@@ -72,6 +73,8 @@ class Controller:
         self.no_source: Reason | None = None
         self.enabled = enabled
         self.callees: list[Controller] = []
+        #: The passes that measurement has chosen for the loops of a region, by its number.
+        self.rungs: dict[int, tuple[Pass, ...]] = {}
         self.twins = Twins(self._twin)
         self._lock = threading.RLock()
         self._warned: set[str] = set()
@@ -342,6 +345,7 @@ class Controller:
                 probe.on = self.enabled
                 probe.hits = probe.native = probe.traps = 0
             self.counters = Counters()
+            self.rungs.clear()
             self.options.observed.clear()
             self.options.seen.clear()
 

@@ -10,7 +10,7 @@ import numpy as np
 from autojit.errors import Reason
 from autojit.ir.evaluate import evaluate
 from autojit.runtime.arguments import arguments_of
-from autojit.runtime.compiler import Prepared
+from autojit.runtime.compiler import Prepared, other_rung, prepare
 from autojit.runtime.plan import NATIVE, Plan, native_plan
 
 #: NumPy time that must have been spent in a region before it is worth a compilation.
@@ -40,6 +40,7 @@ class Trial:
         self.calls = 0
         self.times: list[float] = []
         self.compiled: Plan | None = None
+        self.slower: list[float] = []
         self.plan = Plan(self.enter, self.guard.source, prepared.capture, reason=self)
 
     def enter(self, *values: Any) -> Any:
@@ -81,12 +82,22 @@ class Trial:
                 return
 
     def _decide(self) -> None:
+        """Keep a plan that is faster than NumPy; else try the other rung for its loops, once; else go back to NumPy."""
         assert self.compiled is not None
         best = min(self.times)
+        region = self.probe.region
         if best <= KEEP_BELOW * self.numpy_seconds:
             self.controller.replace(self.probe, self.plan, self.compiled)
             return
-        detail = f"{best * 1e3:.3g} ms compiled, {self.numpy_seconds * 1e3:.3g} ms in NumPy"
-        line = self.controller.tree.source.line(self.probe.region.statements[0])
+        passes = None if self.slower else other_rung(self.prepared)
+        self.slower.append(best)
+        if passes is not None:
+            self.prepared = prepare(self.prepared.capture, self.controller.config, passes=passes)
+            self.controller.rungs[region.number] = passes
+            self.compiled, self.times = self.controller.compile(self.prepared, self.probe), []
+            return
+        self.controller.rungs.pop(region.number, None)
+        detail = f"{min(self.slower) * 1e3:.3g} ms compiled, {self.numpy_seconds * 1e3:.3g} ms in NumPy"
+        line = self.controller.tree.source.line(region.statements[0])
         native = native_plan(self.prepared.capture, Reason("slower", detail, line))
         self.controller.replace(self.probe, self.plan, native)
