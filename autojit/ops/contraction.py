@@ -89,18 +89,35 @@ def _pairs(rng: Any) -> list[Any]:
     return [((a, b), {}), ((a * 1j, b), {}), ((a[0], b[1]), {}), ((np.arange(4), b[0]), {})]
 
 
+def _matmul(x1: Any, x2: Any) -> Any:
+    return _of_terms(x1.shape[-1], jnp.matmul(x1, x2, precision=_HIGHEST))
+
+
+def _vecdot(x1: Any, x2: Any) -> Any:
+    return _of_terms(x1.shape[-1], jnp.vecdot(x1, x2, precision=_HIGHEST))
+
+
+def _vdot(a: Any, b: Any) -> Any:
+    return _of_terms(a.size, jnp.vdot(a, b, precision=_HIGHEST))
+
+
+def _of_terms(count: int, total: Any) -> Any:
+    """Sums of `count` products. NumPy adds a single one to zero, except in `np.dot` and its relatives."""
+    return exact.plus_zero(total) if count == 1 else total
+
+
 PRODUCTS = (
     _product(np.dot, lambda a, b: jnp.dot(a, b, precision=_HIGHEST), ("a", "b"), methods=("dot",), samples=_dot_more),
     _product(
         np.matmul,
-        lambda x1, x2: jnp.matmul(x1, x2, precision=_HIGHEST),
+        _matmul,
         ("x1", "x2"),
         numpy=(np.matmul, np.linalg.matmul),
         samples=_matmul_samples,
     ),
     _product(
         np.vecdot,
-        lambda x1, x2: jnp.vecdot(x1, x2, precision=_HIGHEST),
+        _vecdot,
         ("x1", "x2"),
         samples=_pairs,
     ),
@@ -110,7 +127,7 @@ PRODUCTS = (
         ("a", "b"),
         samples=lambda rng: [*_pairs(rng), ((rng.random((2, 3)), 2.0), {})],
     ),
-    _product(np.vdot, lambda a, b: jnp.vdot(a, b, precision=_HIGHEST), ("a", "b"), samples=_pairs),
+    _product(np.vdot, _vdot, ("a", "b"), samples=_pairs),
     _product(
         np.outer,
         lambda a, b: jnp.outer(a, b),
@@ -167,7 +184,26 @@ def _einsum(*operands: Any, subscripts: str, optimize: Any = False) -> Any:
 
 
 def _einsum_rule(*operands: Any, subscripts: str, optimize: Any = False) -> Any:
-    return jnp.einsum(subscripts, *operands, precision=_HIGHEST, optimize="optimal" if len(operands) < 5 else "auto")
+    result = jnp.einsum(subscripts, *operands, precision=_HIGHEST, optimize="optimal" if len(operands) < 5 else "auto")
+    return exact.plus_zero(result) if _adds_one_term(subscripts, [x.shape for x in operands], optimize) else result
+
+
+def _adds_one_term(subscripts: str, shapes: Sequence[tuple[int, ...]], optimize: Any) -> bool:
+    """Whether each element of the result is a single product that NumPy adds to zero."""
+    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
+    labels = inputs.replace(".", "").replace(",", "")
+    if not arrow:
+        output = "".join(label for label in set(labels) if labels.count(label) == 1)
+    lengths: dict[str, int] = {}
+    for term, shape in zip(inputs.split(","), shapes, strict=True):
+        before, _, after = term.partition("...")
+        sizes = [*shape[: len(before)], *shape[len(shape) - len(after) :]]
+        for label, size in zip(before + after, sizes, strict=True):
+            lengths[label] = max(size, lengths.get(label, 1))
+    summed = set(labels) - set(output)
+    if any(lengths[label] != 1 for label in summed):
+        return False
+    return bool(summed) or len(shapes) > 2 or (len(shapes) == 2 and not optimize)
 
 
 def _einsum_dtype(*operands: Any, subscripts: str, optimize: Any = False) -> Any:
@@ -216,7 +252,7 @@ def _correlate_full(a: Any, v: Any) -> Any:
         total = jnp.zeros(length, a.dtype)
         for place in range(v.shape[0]):
             total = total + padded[place : place + length] * v[place]
-        return total
+        return exact.plus_zero(total)
     pads = [(v.shape[0] - 1, v.shape[0] - 1)]
     found = lax.conv_general_dilated(a[None, None], v[None, None], (1,), pads, precision=_HIGHEST)
     return found[0, 0]

@@ -64,6 +64,11 @@ def add(x: Any, y: Any) -> Any:
     return _by_parts(lax.add, *broadcast(x, y))
 
 
+def plus_zero(x: Any) -> Any:
+    """A sum of one term, which XLA takes for the term itself: negative zero becomes zero."""
+    return add(x, jnp.zeros_like(x)) if is_inexact(x) else x
+
+
 def _is_complex(x: Any) -> bool:
     return np.dtype(x.dtype).kind == "c"
 

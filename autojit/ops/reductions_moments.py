@@ -64,8 +64,8 @@ def sum_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
         x, axes = _sums_of_rows(x.astype(_wide(dtype)))
     if kind(x) == "b":
         return jnp.any(x, axis=axes)
-    if not axes:
-        return _plus_zero(x)
+    if all(x.shape[axis] == 1 for axis in axes):
+        return exact.plus_zero(jnp.squeeze(x, axes))
     if x.ndim == 1 and kind(x) == "f" and _SHORT <= x.shape[0] < _LONG:
         return sum_by_rows(x.astype(_wide(dtype))).astype(dtype)
     return jnp.sum(x.astype(_wide(dtype)), axis=axes, dtype=_wide(dtype)).astype(dtype)
@@ -87,13 +87,6 @@ def sum_by_rows(x: Any) -> Any:
 
     totals, found = lax.reduce((x, x != x), (np.zeros((), x.dtype), np.array(False)), combine, (1,))
     return jnp.sum(jnp.where(found, jnp.full_like(totals, jnp.nan), totals))
-
-
-def _plus_zero(x: Any) -> Any:
-    """A sum of one element: negative zero becomes zero."""
-    if kind(x) == "c":
-        return lax.complex(_plus_zero(lax.real(x)), _plus_zero(lax.imag(x)))
-    return exact.add(x, jnp.zeros_like(x))
 
 
 def product_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:

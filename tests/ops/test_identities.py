@@ -60,3 +60,29 @@ def test_no_identity_of_the_reals(form: str, dtype: Any) -> None:
         ]
         assert not wrong, "\n".join(wrong)
     assert fast.cache_info().hits > 20
+
+
+ONE_TERM = (
+    "a @ b|np.dot(a, b)|np.inner(a, b)|np.vdot(a, b)|np.tensordot(a, b, 1)|a[None] @ b[:, None]|a[None] @ b|"
+    "np.einsum('i,i->', a, b)|np.einsum('i,i->i', a, b)|np.einsum('i->i', a)|np.einsum('i,i->i', a, b, optimize=True)|"
+    "np.einsum('ij,jk', a[None], b[:, None])|np.einsum('i,j->ij', a, b)|np.einsum('...i,i->...', a[None], b)|a.sum()|"
+    "a.sum(axis=0, keepdims=True)|a[None].sum(axis=0)|a.mean()|np.add.reduce(a)|np.trace(a[None])|np.cumsum(a)|"
+    "np.prod(a)|np.convolve(a, b)|np.correlate(a, b)|np.nansum(a)|a[:0].sum()|a[:0] @ b[:0]|np.average(a)|a.var()"
+).split("|")
+
+
+def test_the_sum_of_one_term() -> None:
+    source = f"def function(a, b):\n    return [{', '.join(ONE_TERM)}]\n"
+    file = "<one term>"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    namespace = {"np": np}
+    exec(compile(source, file, "exec"), namespace)
+    function: Any = namespace["function"]
+    fast = aj.jit_compile(function)
+    for size, x, y, kind in itertools.product((1, 2, 5), (-0.0, 0.0), (1.0, -1.0, -0.0), (np.float64, np.complex128)):
+        a, b = np.full(size, x, kind), np.full(size, y, kind)
+        if kind is np.complex128:
+            a, b = a + 0j, b + 0j
+        for text, theirs, mine in zip(ONE_TERM, function(a, b), fast(a, b), strict=True):
+            same = np.signbit(np.real(theirs)) == np.signbit(np.real(mine))
+            assert np.all(same), f"{text} for a = {a}, b = {b}: {mine}, NumPy gives {theirs}"
