@@ -34,6 +34,7 @@ class Config:
     check: bool = False
     unroll_budget: int = 600
     max_plans: int = 8
+    exact: bool = False
 
 
 class _Kind(NamedTuple):
@@ -164,6 +165,12 @@ def _table() -> Iterator[Flag]:
         "int",
         _integer(1, None, "an integer of at least 1"),
         "The most compiled variants that are kept for one region of code.",
+    )
+    yield flag(
+        "exact",
+        "bool",
+        _boolean(),
+        "Compile only what gives NumPy's results bit for bit; the rest, and subnormal numbers, are left to NumPy.",
     )
 
 

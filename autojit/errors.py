@@ -175,6 +175,12 @@ _ROWS = [
         "nothing to do",
     ),
     ReasonKind(
+        "inexact",
+        "an operation whose compiled form does not give NumPy's bits",
+        "with `exact=True` only operations with results equal to NumPy's, bit for bit, are compiled",
+        "leave out `exact=True` where rounding errors of a few units in the last place do no harm",
+    ),
+    ReasonKind(
         "excluded",
         "excluded by a flag",
         "the cluster knobs keep this operation out of clusters",
@@ -238,9 +244,7 @@ class Reason:
     def __str__(self) -> str:
         head = f"{self.source}: " if self.source else ""
         body = f"\n    {self.source.text}" if self.source and self.source.text else ""
-        return (
-            f"{head}[{self.id}] {self.detail}{body}\n    why: {self.kind.why}\n    hint: {self.kind.hint}"
-        )
+        return f"{head}[{self.id}] {self.detail}{body}\n    why: {self.kind.why}\n    hint: {self.kind.hint}"
 
 
 class AutojitError(Exception):

@@ -21,6 +21,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import autojit as aj
 from autojit.runtime import measured
 from tests.evaluated import evaluated
+from tests.exact_judge import judge_bits
 from tests.loop_judge import judge_loops
 from tests.loop_programs import make_loop_program
 from tests.programs_judge import judge
@@ -48,7 +49,8 @@ def failure(program: Program, judge: Callable[..., object] = judge) -> BaseExcep
     signal.setitimer(signal.ITIMER_REAL, _LONGEST, 1)
     try:
         strict = _policy[0] == "strict"
-        judge(program, decorator=aj.jit_compile if strict else aj.autocluster(policy=_policy[0]))
+        options = {"exact": True} if judge is judge_bits else {}
+        judge(program, decorator=aj.jit_compile(**options) if strict else aj.autocluster(policy=_policy[0], **options))
     except (Exception, Endless) as error:
         return None if strict and "UncompilableError" in str(error) else error
     finally:
@@ -152,6 +154,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--whole", action="store_true", help="print failing programs as they were made")
     parser.add_argument("--stop", action="store_true", help="stop at the first failure")
     parser.add_argument("--loops", action="store_true", help="programs of loops, compared bit by bit")
+    parser.add_argument("--exact", action="store_true", help="with `exact=True`, compared bit by bit")
     parser.add_argument(
         "--numpy", action="store_true", help="clusters run in NumPy: some times faster, tries capture alone"
     )
@@ -166,6 +169,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     make, judged = (make_loop_program, judge_loops) if options.loops else (make_program, judge)
+    judged = judge_bits if options.exact else judged
     start, seed, failed = time.monotonic(), options.seed, 0
     known: set[str] = set()
     while (options.minutes is None or time.monotonic() - start < 60 * options.minutes) and (

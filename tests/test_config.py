@@ -35,6 +35,8 @@ GOOD = {
     "--clustering_debug=1": {"clustering_debug": True},
     "--clustering_debug=True": {"clustering_debug": True},
     "--clustering_debug --clustering_debug=0": {"clustering_debug": False},
+    "--exact": {"exact": True},
+    "--exact=0": {"exact": False},
     "--clustering_debug=false": {"clustering_debug": False},
     "--unroll_budget=0\n--max_plans=1": {"unroll_budget": 0, "max_plans": 1},
 }

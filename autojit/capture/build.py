@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.exactness import is_rounded, narrow_partner, why_inexact
 from autojit.errors import CannotCapture, SourceLine
 from autojit.ir.build import Builder
 from autojit.ir.graph import Const, Operand, Value
@@ -33,11 +34,13 @@ class CaptureBuilder(Builder):
 
     Attributes:
         predicate: The condition, a bool of this graph; `None` when there is none.
+        zero: Under `exact=True`, an integer zero that the compiler does not know.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.predicate: Operand | None = None
+        self.zero: Operand | None = None
 
     def add(
         self,
@@ -50,7 +53,33 @@ class CaptureBuilder(Builder):
         inputs = [self.own(operand) for operand in inputs]
         if self.predicate is not None and (op.traps or op.lower is None):
             inputs = self._harmless(op, inputs, params or {}, source)
-        return super().add(op, inputs, params, source, specs)
+        outputs = super().add(op, inputs, params, source, specs)
+        return outputs if self.zero is None else self._exactly(op, inputs, params or {}, source, outputs)
+
+    def _exactly(
+        self,
+        op: Op,
+        inputs: Sequence[Operand],
+        params: dict[str, Any],
+        source: SourceLine | None,
+        outputs: tuple[Value, ...],
+    ) -> tuple[Value, ...]:
+        """The results of an operation, made sure of for `exact=True`.
+
+        Raises:
+            CannotCapture: The compiled operation does not give NumPy's bits.
+        """
+        reason = why_inexact(op, inputs, outputs, params)
+        if reason is not None:
+            raise CannotCapture("inexact", reason)
+        for operand in inputs:
+            dtype = narrow_partner(operand, (*inputs, *outputs))
+            if dtype is not None:
+                super().add(TABLE["normal"], [operand], {"dtype": dtype}, source)
+        if not is_rounded(op, outputs[0].spec.dtype):
+            return outputs
+        assert self.zero is not None
+        return super().add(TABLE["rounded"], [self.own(self.zero), outputs[0], *inputs], {"of": op.rounds}, source)
 
     def own(self, operand: Operand) -> Operand:
         """The operand inside this graph."""
@@ -130,8 +159,9 @@ def _fits(value: Spec, target: Spec) -> bool:
 class BodyBuilder(CaptureBuilder):
     """The graph of a loop's body. Values of the graph around it become inputs when they are first used."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, zero: Operand | None = None) -> None:
         super().__init__()
+        self.zero = zero
         self._prefix = f"b{number}_"
         self.captured: dict[str, tuple[Operand, Value]] = {}
 

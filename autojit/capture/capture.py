@@ -65,12 +65,14 @@ class Options:
     Attributes:
         node_budget: How many operations a graph may have.
         unroll_budget: How many of them may come from an unrolled loop.
+        exact: Whether only what gives NumPy's bits is captured.
         observed: Specs of host results.
         seen: By region, stand-ins for the live-ins of its last capture in a run.
     """
 
     node_budget: int = 2000
     unroll_budget: int = 600
+    exact: bool = False
     observed: dict[Any, tuple[Spec, ...]] = field(default_factory=dict)
     seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
 
@@ -97,6 +99,8 @@ class _Survey(Loops):
         # A loop body is entered often and is small work: unrolling inside it pays less.
         self.unroll_budget = options.unroll_budget if not region.depth else options.unroll_budget // 8
         self.exits = []
+        if options.exact:
+            self.be_exact()
         self.leaving: ast.stmt | None = None  # the first statement that returns, or goes on, as the data decides
         self.cuts: list[Cut] = []
         self.snapshots: dict[int, dict[str, Any]] = {}

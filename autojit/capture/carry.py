@@ -91,7 +91,7 @@ class Carry(Branches):
         env = self.frame.env
         containers = containers_of(env)
         self.loop_number += 1
-        outer, self.builder = self.builder, BodyBuilder(self.loop_number)
+        outer, self.builder = self.builder, BodyBuilder(self.loop_number, self.root.zero)
         outer_exits, self.exits = self.exits, []
         inner = self.builder
         self.hidden += 1  # no value inside has an example

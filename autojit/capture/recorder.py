@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture import layout
+from autojit.capture.exactness import flushes
 from autojit.capture.memory import Memory
 from autojit.capture.source import original_of
 from autojit.capture.values import (
@@ -30,11 +31,12 @@ from autojit.capture.values import (
     make_dummy,
 )
 from autojit.errors import CannotCapture
-from autojit.ir.build import exact_key
+from autojit.ir.build import Builder, exact_key
 from autojit.ir.evaluate import run_node
 from autojit.ir.graph import Const, Operand, Value
 from autojit.ir.op import Op
 from autojit.ir.spec import COMPILED_DTYPES, PYTHON_DTYPES, Spec, spec_of
+from autojit.ops.chapters import TABLE
 
 _INT64 = np.iinfo(np.int64)
 _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc)
@@ -162,9 +164,16 @@ class Recorder(Memory):
         dummy = make_dummy(value.shape, dtype, value.strides if is_array else None)
         return Arr(storage, (), dummy, spec.kind, readonly=is_array and not value.flags.writeable)
 
+    def be_exact(self) -> None:
+        """Record only what gives NumPy's bits."""
+        zero = np.uint64(0)
+        self.root.zero = self._input(spec_of(zero), self.prologue.constant(zero), zero)
+
     def _input(self, spec: Spec, name: str, example: Any) -> Value:
         value = self.root.input(spec, name)
         self.input_names.append(name)
+        if self.root.zero is not None and flushes(spec.dtype):
+            Builder.add(self.root, TABLE["normal"], [value], {}, self.line)  # under no condition: all may read it
         if example is None:
             self._examples = None
         elif self._examples is not None:

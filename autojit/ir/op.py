@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 from autojit.ir.spec import Spec
 
-Family = Literal[
-    "elementwise", "reduction", "contraction", "shaping", "indexing", "creation", "linalg", "loop", "host"
-]
+Family = Literal["elementwise", "reduction", "contraction", "shaping", "indexing", "creation", "linalg", "loop", "host"]
 
 #: `infer(specs, params) -> specs of the outputs`; raises what NumPy would raise for these specs.
 Infer = Callable[[Sequence[Spec], dict[str, Any]], "tuple[Spec, ...]"]
@@ -37,6 +37,9 @@ class Op:
         methods: The names of the `np.ndarray` methods that this row stands for (`self` is the first operand).
         defaults: Values for operands left out of a call.
         traps: Whether the lowering may trap.
+        bitwise: The kinds of floating point dtypes ("f", "c") for which the compiled form gives NumPy's bits, apart
+            from the payloads of NaN; integers and bools always do. `None`: all in the families that only move data.
+        rounds: How a floating point result is rounded, which tells what `exact=True` puts behind it.
         text: Prints the call: `text(inputs, params, output names) -> str`; `None` for the usual form.
         sharding: How a sharding passes through, for the sharding rooms.
         samples: Example calls for the generated tests: `samples(rng) -> [(args, kwargs), ...]`.
@@ -54,6 +57,8 @@ class Op:
     methods: tuple[str, ...] = ()
     defaults: dict[str, Any] = field(default_factory=dict)
     traps: bool = False
+    bitwise: str | None = None
+    rounds: str = ""
     text: Callable[[list[str], dict[str, Any]], str] | None = None
     sharding: str = ""
     samples: Callable[[Any], list[tuple[tuple[Any, ...], dict[str, Any]]]] | None = None
@@ -62,6 +67,13 @@ class Op:
     @property
     def compilable(self) -> bool:
         return self.lower is not None
+
+    def is_bitwise(self, dtypes: Iterable[np.dtype]) -> bool:
+        """Whether the compiled form gives NumPy's bits for operands and results of these dtypes."""
+        kinds = self.bitwise
+        if kinds is None:
+            kinds = "fc" if self.family in ("shaping", "indexing", "creation", "loop") else ""
+        return all(dtype.kind in "biu" or dtype.kind in kinds for dtype in dtypes)
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"

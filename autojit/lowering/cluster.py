@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,6 +17,7 @@ from autojit.ir.spec import Spec
 from autojit.lowering.parameters import Parameter, parameters_of, unpack
 from autojit.lowering.source import call_from
 from autojit.lowering.split import split
+from autojit.ops.flushing import any_of
 from autojit.ops.reductions_moments import by_rows
 from autojit.ops.separate import expanding, lower_apart
 
@@ -96,7 +97,7 @@ def lower(graph: Graph) -> Lowered:
                 _run(node, values, flags.append, apart)
         outputs = [values[value.name] for value in wanted]
         # A program without outputs would be none: XLA may crash on what is left of it.
-        return outputs + ([call_from(source, _any, flags)] if flags or not outputs else [])
+        return outputs + ([call_from(source, any_of, flags)] if flags or not outputs else [])
 
     function.__name__ = function.__qualname__ = graph.name
     # jax names the program's parameters after the signature.
@@ -148,10 +149,3 @@ def _read(operand: Operand, values: dict[str, Any]) -> Any:
     if isinstance(operand, Const):
         return jnp.asarray(np.asarray(operand.value, operand.spec.dtype))
     return values[operand.name]
-
-
-def _any(flags: Sequence[Any]) -> Any:
-    found = jnp.asarray(False)
-    for flag in flags:
-        found = found | jnp.any(flag)
-    return found

@@ -61,13 +61,14 @@ def _leave_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> A
 AS_SCALAR = row(
     "as_scalar", _as_scalar, "elementwise", ("x",), infer=_as_scalar_infer, lower=lambda node, xs, trap: (xs[0],),
     numpy=(), sharding="elementwise", samples=lambda rng: [((value,), {}) for value in (True, 3, 0.5, 1j)],
+    bitwise="fc",
     note="a Python number as the NumPy scalar of its dtype",
 )  # fmt: skip
 
 ROWS: tuple[Op, ...] = (
     row(
         "select", _select, "elementwise", ("condition", "x", "y"), infer=_select_infer, lower=_select_lower, numpy=(),
-        text=lambda inputs, params: "({1} if {0} else {2})".format(*inputs), sharding="elementwise",
+        text=lambda inputs, params: "({1} if {0} else {2})".format(*inputs), sharding="elementwise", bitwise="fc",
         note="a conditional expression on array data, or what a name is bound to after an `if`",
     ),
     AS_SCALAR,

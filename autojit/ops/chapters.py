@@ -6,6 +6,7 @@ from autojit.ops import (
     copying,
     creation,
     elementwise,
+    flushing,
     fourier,
     grids,
     host,
@@ -39,6 +40,7 @@ CHAPTERS = (
     fourier,
     python_scalars,
     branching,
+    flushing,
     loops,
     host,
 )

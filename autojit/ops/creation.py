@@ -250,6 +250,7 @@ ARANGE = Op(
     infer=_arange_infer,
     lower=_arange_lower,
     numpy=(np.arange,),
+    bitwise="",
     text=_arange_text,
     samples=lambda rng: [
         ((), {"start_or_stop": 5}),
@@ -327,6 +328,7 @@ LINSPACE = Op(
     infer=_linspace_infer,
     lower=_linspace,
     numpy=(np.linspace,),
+    bitwise="",
     traps=True,
     samples=lambda rng: [
         ((0.1, 3.3), {}),

@@ -86,6 +86,7 @@ def _item_row(name: str, call: Callable[..., Any], kinds: str, text: str) -> Op:
         traps=True,
         text=lambda inputs, params: text.format(inputs[0]),
         sharding="elementwise",
+        bitwise="fc",
     )
 
 
@@ -103,6 +104,8 @@ ROWS: tuple[Op, ...] = (
         traps=True,
         text=lambda inputs, params: f"{inputs[0]}.astype(np.{np.dtype(params['dtype']).name})",
         sharding="elementwise",
+        bitwise="fc",
+        rounds="cast",
         note="NaN, infinite and out-of-range values go to NumPy when cast to integers",
     ),
     _item_row("item", _item, "biufc", "{}.item()"),

@@ -93,7 +93,7 @@ def _bound(operand: Any, x: Any, array: Spec, dtype: np.dtype, lower: bool, trap
 
 ROWS: tuple[Op, ...] = (
     function_row(np.round, _round, ("a",), ("decimals",), numpy=(np.round, np.around), methods=("round",)),
-    function_row(np.fix, _fix),
+    function_row(np.fix, _fix, bitwise="f"),
     row(
         "np.clip",
         np.clip,
@@ -103,6 +103,8 @@ ROWS: tuple[Op, ...] = (
         lower=_clip_lower,
         methods=("clip",),
         traps=True,
+        bitwise="f",
+        rounds="zeros",
         sharding="elementwise",
         note="with both bounds; with one it is np.maximum or np.minimum",
     ),

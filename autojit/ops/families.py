@@ -118,6 +118,8 @@ def elementwise(
     methods: tuple[str, ...] = (),
     only: str = "",
     note: str = "",
+    bitwise: str | None = None,
+    rounds: str = "",
 ) -> Op:
     """A row for a NumPy ufunc.
 
@@ -129,6 +131,8 @@ def elementwise(
         methods: The names of the array methods that do the same.
         only: The dtype kinds ("biufc") of the loops that `rule` has; "" for all.
         note: One line for the documentation table.
+        bitwise: The floating point kinds ("fc") for which the results are NumPy's, bit for bit.
+        rounds: How a floating point result is rounded, see `Op`.
     """
     names = ("x1", "x2", "x3", "x4")[: function.nin] if function.nin > 1 else ("x",)
     return Op(
@@ -145,6 +149,8 @@ def elementwise(
         traps=traps or check is not None or function.nin > 1 or getattr(rule, "wants_trap", False),
         sharding="elementwise",
         note=note,
+        bitwise=bitwise,
+        rounds=rounds,
     )
 
 

@@ -59,6 +59,7 @@ def _grid(name: str, grid: Any) -> Op:
         family="creation",
         operands=(),
         params=("slices",),
+        bitwise="",
         infer=infer,
         lower=lower,
         text=text,

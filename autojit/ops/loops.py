@@ -5,8 +5,6 @@ With `exits=True` the last carried value is a bool, looked at before each iterat
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +18,7 @@ from autojit.ir.evaluate import evaluate
 from autojit.ir.graph import Graph
 from autojit.ir.spec import Spec
 from autojit.ops.families import row
+from autojit.ops.flushing import any_of
 from autojit.ops.loop_bodies import tidy
 from autojit.ops.loop_order import run_body
 
@@ -83,7 +82,7 @@ def _traced(body: Graph, values: Sequence[Any]) -> tuple[Callable[..., list[Any]
         results = run_body(body, values, flags.append)
         if flags:
             traps = True
-            results.append(functools.reduce(operator.or_, map(jnp.any, flags)))
+            results.append(any_of(flags))
         return results
 
     # Tracing it here tells whether there is a flag before the loop is made.

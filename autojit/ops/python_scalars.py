@@ -148,26 +148,33 @@ def _samples(kinds: str, operands: int) -> Callable[[Any], list[Any]] | None:
 
 
 def _row(
-    name: str, symbol: str, call: Callable[..., Any], lower: Callable[..., Any], traps: bool = False, kinds: str = ""
+    name: str,
+    symbol: str,
+    call: Callable[..., Any],
+    lower: Callable[..., Any],
+    traps: bool = False,
+    kinds: str = "",
+    bitwise: str | None = None,
+    rounds: str = "",
 ) -> Op:
     operands = ("x1", "x2") if symbol.count("{}") == 2 else ("x",)
     return row(
         name, call, "elementwise", operands, infer=_only(kinds, call) if kinds else _infer(call), lower=lower,
         numpy=(), traps=traps, text=lambda inputs, params: symbol.format(*inputs), sharding="elementwise",
-        samples=_samples(kinds, len(operands)),
+        samples=_samples(kinds, len(operands)), bitwise=bitwise, rounds=rounds,
     )  # fmt: skip
 
 
 def _compare_row(name: str, symbol: str, call: Callable[..., Any], rule: Callable[..., Any]) -> Op:
-    return _row(name, f"({{}} {symbol} {{}})", call, _comparison(rule), traps=True, kinds="bif")
+    return _row(name, f"({{}} {symbol} {{}})", call, _comparison(rule), traps=True, kinds="bif", bitwise="f")
 
 
 ROWS: tuple[Op, ...] = (
-    _row("py_add", "({} + {})", operator.add, _lower(exact.add)),
-    _row("py_subtract", "({} - {})", operator.sub, _lower(exact.subtract)),
-    _row("py_multiply", "({} * {})", operator.mul, _lower(exact.multiply)),
-    _row("py_divide", "({} / {})", operator.truediv, _divide, traps=True),
-    _row("py_negative", "(-{})", operator.neg, _lower(jnp.negative)),
+    _row("py_add", "({} + {})", operator.add, _lower(exact.add), bitwise="fc", rounds="sum"),
+    _row("py_subtract", "({} - {})", operator.sub, _lower(exact.subtract), bitwise="fc", rounds="difference"),
+    _row("py_multiply", "({} * {})", operator.mul, _lower(exact.multiply), bitwise="f", rounds="product"),
+    _row("py_divide", "({} / {})", operator.truediv, _divide, traps=True, bitwise="f", rounds="quotient"),
+    _row("py_negative", "(-{})", operator.neg, _lower(jnp.negative), bitwise="fc"),
     _row("py_int_add", "({} + {})", operator.add, _ints(_add), traps=True, kinds="i"),
     _row("py_int_subtract", "({} - {})", operator.sub, _ints(_subtract), traps=True, kinds="i"),
     _row("py_int_multiply", "({} * {})", operator.mul, _ints(_multiply), traps=True, kinds="i"),
@@ -179,7 +186,7 @@ ROWS: tuple[Op, ...] = (
     _row("py_or", "({} | {})", operator.or_, _lower(jnp.bitwise_or), kinds="bi"),
     _row("py_xor", "({} ^ {})", operator.xor, _lower(jnp.bitwise_xor), kinds="bi"),
     _row("py_invert", "(~{})", operator.invert, _ints(_invert), kinds="i"),
-    _row("py_absolute", "abs({})", abs, _ints(_absolute), traps=True, kinds="if"),
+    _row("py_absolute", "abs({})", abs, _ints(_absolute), traps=True, kinds="if", bitwise="f"),
     _row("py_not", "(not {})", operator.not_, _lower(jnp.logical_not), kinds="b"),
     _compare_row("py_less", "<", operator.lt, jnp.less),
     _compare_row("py_less_equal", "<=", operator.le, jnp.less_equal),

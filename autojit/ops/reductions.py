@@ -116,21 +116,37 @@ ROWS: tuple[Op, ...] = (
     reduction(np.mean, moments.mean, params=_TYPED, dtypes=_INEXACT, methods=("mean",)),
     reduction(np.std, moments.std, params=_MOMENT, dtypes=_INEXACT, methods=("std",)),
     reduction(np.var, moments.var, params=_MOMENT, dtypes=_INEXACT, methods=("var",)),
-    reduction(np.max, extremes.maximum, name="np.max", methods=("max",), numpy=(np.max, np.amax)),
-    reduction(np.min, extremes.minimum, name="np.min", methods=("min",), numpy=(np.min, np.amin)),
+    reduction(
+        np.max,
+        extremes.maximum,
+        name="np.max",
+        methods=("max",),
+        numpy=(np.max, np.amax),
+        bitwise="f",
+        rounds="extreme",
+    ),
+    reduction(
+        np.min,
+        extremes.minimum,
+        name="np.min",
+        methods=("min",),
+        numpy=(np.min, np.amin),
+        bitwise="f",
+        rounds="extreme",
+    ),
     reduction(np.ptp, _ptp),
-    reduction(np.argmax, _position(True), methods=("argmax",), kinds="biuf"),
-    reduction(np.argmin, _position(False), methods=("argmin",), kinds="biuf"),
-    reduction(np.any, moments.any_, methods=("any",)),
-    reduction(np.all, moments.all_, methods=("all",)),
-    reduction(np.count_nonzero, moments.count_nonzero),
+    reduction(np.argmax, _position(True), methods=("argmax",), kinds="biuf", bitwise="f"),
+    reduction(np.argmin, _position(False), methods=("argmin",), kinds="biuf", bitwise="f"),
+    reduction(np.any, moments.any_, methods=("any",), bitwise="fc"),
+    reduction(np.all, moments.all_, methods=("all",), bitwise="fc"),
+    reduction(np.count_nonzero, moments.count_nonzero, bitwise="fc"),
     reduction(np.nansum, moments.nansum, params=_TYPED),
     reduction(np.nanprod, moments.nanprod, params=_TYPED),
     reduction(np.nanmean, moments.nanmean, params=_TYPED, dtypes=_INEXACT),
     reduction(np.nanvar, moments.nanvar, params=_NAN_MOMENT),
     reduction(np.nanstd, moments.nanstd, params=_NAN_MOMENT),
-    reduction(np.nanmax, _extreme_of_rest(True), kinds="biuf"),
-    reduction(np.nanmin, _extreme_of_rest(False), kinds="biuf"),
+    reduction(np.nanmax, _extreme_of_rest(True), kinds="biuf", bitwise="f", rounds="extreme"),
+    reduction(np.nanmin, _extreme_of_rest(False), kinds="biuf", bitwise="f", rounds="extreme"),
     *scan.ROWS,
     *selected.ROWS,
     row(
@@ -163,12 +179,14 @@ _METHOD_ROWS: tuple[Op, ...] = (
     reduction(np.add.reduce, moments.sum_, name="np.add.reduce", params=_REDUCE, axis=0, numpy=()),
     reduction(np.multiply.reduce, moments.prod, name="np.multiply.reduce", params=_REDUCE, axis=0, numpy=()),
     *(
-        reduction(function.reduce, rule, name=f"np.{function.__name__}.reduce", axis=0, numpy=())
-        for function, rule in (
-            (np.maximum, extremes.maximum),
-            (np.minimum, extremes.minimum),
-            (np.logical_and, moments.all_),
-            (np.logical_or, moments.any_),
+        reduction(
+            function.reduce, rule, name=f"np.{function.__name__}.reduce", axis=0, numpy=(), bitwise="f", rounds=rounds
+        )
+        for function, rule, rounds in (
+            (np.maximum, extremes.maximum, "extreme"),
+            (np.minimum, extremes.minimum, "extreme"),
+            (np.logical_and, moments.all_, ""),
+            (np.logical_or, moments.any_, ""),
         )
     ),
     scan.scan_row(np.add.accumulate, name="np.add.accumulate", axis=0, operand="array", numpy=()),

@@ -61,7 +61,7 @@ def _lower(function: np.ufunc) -> Callable[..., Any]:
 ROWS: tuple[Op, ...] = tuple(
     row(
         f"{function.__name__}_at", _call(function), "indexing", ("x", "indices", "values"), infer=_infer,
-        lower=_lower(function), numpy=(), traps=True,
+        lower=_lower(function), numpy=(), traps=True, bitwise="",
         samples=lambda rng: [
             ((rng.random(7), rng.integers(0, 7, 20), rng.random(20)), {}),
             ((rng.integers(0, 9, 7), rng.integers(-7, 7, (3, 4)), rng.integers(0, 3, (3, 4))), {}),

@@ -67,7 +67,7 @@ class Controller:
         self.explain_all = explain
         self.counters = Counters()
         # A region may be larger than one cluster, up to what is sensible to interpret.
-        self.options = Options(max(config.max_cluster_size, Options().node_budget), config.unroll_budget)
+        self.options = Options(max(config.max_cluster_size, Options().node_budget), config.unroll_budget, config.exact)
         self.probes: dict[int, Probe] = {}
         self.tree: RegionTree | None = None
         self.no_source: Reason | None = None
