@@ -32,6 +32,7 @@ from autojit.capture.undo import containers_of, is_changed
 from autojit.capture.values import Arr, Frame, Known, LoopInt, Opaque, Storage, Sym, make_dummy
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Graph, Operand, Value
+from autojit.ir.index import ends_of
 from autojit.ir.spec import Spec
 
 _MAX_DRY_RUNS = 6
@@ -363,7 +364,7 @@ class Carry(Branches):
         value = inner.input(Spec((), _INT64, "python"), "index")
         static = course.static
         if static is not None:
-            low, high = min(static[0], static[-1]), max(static[0], static[-1])
+            low, high = ends_of(static)
         else:
             (first, top), (bottom, last) = bounds_of(course.start), bounds_of(course.stop)
             if course.step > 0:

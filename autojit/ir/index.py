@@ -103,3 +103,8 @@ def _text(entry: Entry, operands: Sequence[str]) -> str:
     if isinstance(entry, Place):
         return operands[entry.operand]
     return "..." if entry is Ellipsis else str(entry)
+
+
+def ends_of(indices: range) -> tuple[int, int]:
+    """The least and the greatest of some indices, of which there is at least one; `min` would walk through all."""
+    return min(indices[0], indices[-1]), max(indices[0], indices[-1])

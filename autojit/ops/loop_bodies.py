@@ -13,7 +13,7 @@ from typing import Any
 
 from autojit.ir.build import exact_key
 from autojit.ir.graph import Const, Graph, Node, Operand, Value, values_of
-from autojit.ir.index import Place, Slice, Window
+from autojit.ir.index import Place, Slice, Window, ends_of
 from autojit.ops.branching import AS_SCALAR
 from autojit.ops.index_plan import Axis, Plan, plan_index
 
@@ -148,7 +148,7 @@ def _span(axis: Axis, operands: tuple[Operand, ...], affine: dict[str, Terms]) -
     entry = axis.entry
     if isinstance(entry, Slice):
         indices = range(*slice(entry.start, entry.stop, entry.step).indices(axis.length))
-        return _Span((), min(indices), max(indices)) if indices else None
+        return _Span((), *ends_of(indices)) if indices else None
     if isinstance(entry, int):
         return _Span((), entry % axis.length, entry % axis.length)
     terms, constant = _terms(operands[entry.operand], affine)

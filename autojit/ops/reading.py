@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autojit.ir.index import Place, Slice, Window
+from autojit.ir.index import Place, Slice, Window, ends_of
 from autojit.ops.index_plan import Axis, Plan
 
 Trap = Callable[[Any], None]
@@ -56,7 +56,10 @@ def span(axis: Axis, *, whole: bool = False) -> tuple[int, int, bool]:
         return 0, axis.length, False
     if isinstance(entry, Slice):
         indices = range(*slice(entry.start, entry.stop, entry.step).indices(axis.length))
-        return (min(indices), max(indices) - min(indices) + 1, False) if count else (0, 0, False)
+        if not count:
+            return 0, 0, False
+        low, high = ends_of(indices)
+        return low, high - low + 1, False
     if isinstance(entry, Window):
         return 0, (count - 1) * abs(axis.step) + 1 if count else 0, bool(count)
     if isinstance(entry, Place):

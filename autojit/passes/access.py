@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autojit.ir.graph import Const, Operand
-from autojit.ir.index import Index, Place, Slice, Window
+from autojit.ir.index import Index, Place, Slice, Window, ends_of
 from autojit.ir.spec import Spec
 from autojit.ops.index_plan import Axis, plan_index
 from autojit.passes.affine import Affine, Trips, form_of
@@ -204,7 +204,7 @@ def _reach(axis: Axis, operands: Sequence[Operand], forms: Mapping[str, Affine],
         if not indices:
             return _range(0, -1, 1)
         key = ("slice", indices[0], indices[-1], indices.step if len(indices) > 1 else 1)
-        return Reach(min(indices), max(indices), 0, 0, abs(indices.step), (), key)
+        return Reach(*ends_of(indices), 0, 0, abs(indices.step), (), key)
     operand = operands[entry.operand]
     form = form_of(operand, forms) if not operand.spec.shape and operand.spec.dtype.kind in "iu" else None
     if form is None:
