@@ -24,8 +24,7 @@ _LARGEST_FLOAT, _GRAIN = 2.0**18, 64.0
 _LARGEST_INT = 2**31
 #: Iterations of all loops of a program together.
 _MOST_TICKS = 1500
-#: After so many rounds of the calls, and one for each block in a block, nothing may be captured any more: what a call
-#: finds out about a block is used by the next one, which may find out about the blocks in it.
+#: After so many rounds of the calls nothing may be captured any more.
 _ROUNDS = 6
 #: Which of two zeros these return depends on how NumPy was compiled.
 _ANY_ZERO = ("min", "max", "sort", "where", "clip")
@@ -152,7 +151,7 @@ def judge_loops(program: Program, decorator: Any = None) -> Any:
         warnings.filterwarnings("ignore", "autojit .too-many-plans", aj.AutojitWarning)
         expected = [_printed(plain, call) for call in program.calls]
         known: Any = None
-        for turn in range(_ROUNDS + _depth(ast.parse(source))):
+        for turn in range(_ROUNDS):
             for number, call in enumerate(program.calls):
                 where = f"call {number}, {f'turn {turn}' if turn else 'cold'}"
                 _compare(_printed(decorated, call), expected[number], signs, where)
@@ -164,12 +163,6 @@ def judge_loops(program: Program, decorator: Any = None) -> Any:
         else:
             raise AssertionError(f"a warm call still captures: {before}, then {known} captures and programs")
     return decorated
-
-
-def _depth(node: ast.AST) -> int:
-    """How deep blocks stand in blocks."""
-    inner = max(map(_depth, ast.iter_child_nodes(node)), default=0)
-    return inner + isinstance(node, ast.If | ast.For | ast.While | ast.Try)
 
 
 def _compare(got: tuple[Outcome, str], expected: tuple[Outcome, str], signs: bool, where: str) -> None:

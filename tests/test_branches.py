@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+import autojit as aj
 from tests.helpers import check
 
 RNG = np.random.default_rng(5)
@@ -386,3 +387,29 @@ def test_an_index_beside_a_number_of_either_kind() -> None:
 
     check(scaled, np.array([1, 1, 5]), np.ones((3, 3)), 7)
     check(scaled, np.array([1.0, 1.0, 5.0]), np.ones((3, 3)), 7)
+
+
+def test_blocks_in_blocks_are_found_by_the_first_call() -> None:
+    def nested(a, A, n, k):
+        if n:
+            a = a + 1
+        elif k:
+            A = a
+        else:
+            for i in range(2):
+                for j in range(2):
+                    A[i, j] -= 1
+                    if np.any(a > i + 4):
+                        return A[i] * 2
+        print(end="")
+        return a
+
+    fast = aj.autocluster(policy="eager")(nested)
+    captures = []
+    for _ in range(3):
+        A = np.ones((3, 3))
+        np.testing.assert_array_equal(fast(np.arange(6.0), A, 0, 0), [0, 2, 2])
+        captures.append(fast.cache_info().captures)
+    assert captures[0] == captures[2]
+    check(nested, np.arange(6.0), np.ones((3, 3)), 0, 0)
+    check(nested, np.arange(3.0), np.ones((3, 3)), 0, 0)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Any
 
 from autojit.capture.capture import Capture, Cut, Options, capture, region_key
+from autojit.capture.names import names
 from autojit.capture.regions import Region, RegionTree
 from autojit.capture.values import UNKNOWN
 from autojit.errors import Reason
@@ -49,9 +51,21 @@ def explore_parts(
             continue
         yield cuts.get(id(first)) or cuts[id(origin)]
         for block in part.blocks.values():
-            snapshot = captured.snapshots.get(id(block.statements[0]))
+            snapshot = _before(captured, part.statement, block)
             if snapshot is not None:
                 yield from explore(tree, block, snapshot, options)
+
+
+def _before(captured: Capture, statement: ast.stmt, block: Region) -> dict[str, Any] | None:
+    """What the names mean where a block of a native statement begins, as far as it is known."""
+    known = captured.snapshots.get(id(block.statements[0]))
+    if known is not None or not isinstance(statement, ast.If | ast.For | ast.While):
+        return known
+    before = captured.snapshots.get(id(getattr(statement, "autojit_origin", statement)))
+    if before is None or isinstance(statement, ast.If):
+        return before
+    changed = names([statement]).binds
+    return {name: UNKNOWN if name in changed else value for name, value in before.items()}
 
 
 def _is_unknown(value: Any) -> bool:
