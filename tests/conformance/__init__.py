@@ -1,0 +1,1 @@
+"""NumPy's own tests, with the functions under test driven through autojit."""
