@@ -40,12 +40,20 @@ def divide(x: Any, y: Any) -> Any:
     return exact.divide(x, y)
 
 
-def _zero_divisor(_: Any, y: Any) -> Any:
+def zero_divisor(_: Any, y: Any) -> Any:
+    """When an integer division or remainder is left to NumPy."""
     return (y == 0).any() if kind(y) in "iu" else False
 
 
-#: When an integer division or remainder is left to NumPy.
-zero_divisor = _zero_divisor
+def small_divisor(x: Any, y: Any) -> Any:
+    """The same, or a float so small that a remainder may be subnormal, which XLA takes for zero."""
+    if kind(y) in "iu":
+        return zero_divisor(x, y)
+    if y.dtype not in (np.float32, np.float64):
+        return False
+    info = np.finfo(y.dtype)
+    least = np.ldexp(info.tiny, info.nmant + 1)
+    return ((y != 0) & (y < least) & (y > -least)).any()
 
 
 def floor_divide(x: Any, y: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import autojit as aj
 from autojit.ir.spec import Spec, spec_of
 from autojit.ops.chapters import TABLE
 from autojit.ops.elementwise import fast_power
@@ -143,7 +144,24 @@ class Spy(np.ndarray):
         return getattr(ufunc, method)(*(np.asarray(x) if isinstance(x, Spy) else x for x in inputs), **kwargs)
 
 
-EXPONENTS = [-1, 0, 0.5, 1, 2, 3, -1.0, 1.0, 2.0, True, np.float64(2), np.int64(2), np.float32(0.5), complex(2), 2j, np.array(2)]
+EXPONENTS = [
+    -1,
+    0,
+    0.5,
+    1,
+    2,
+    3,
+    -1.0,
+    1.0,
+    2.0,
+    True,
+    np.float64(2),
+    np.int64(2),
+    np.float32(0.5),
+    complex(2),
+    2j,
+    np.array(2),
+]
 
 
 @pytest.mark.parametrize("exponent", EXPONENTS, ids=repr)
@@ -224,3 +242,34 @@ def test_clip_call_names_the_function(dtype, bounds):
     got, wanted = function(x, *operands), np.clip(x, *bounds)
     np.testing.assert_array_equal(got, wanted)
     assert got.dtype == wanted.dtype
+
+
+# ---------------------------------------------------------------- remainders smaller than the smallest normal number
+
+
+@pytest.mark.parametrize("function", [np.remainder, np.floor_divide, np.divmod])
+@pytest.mark.parametrize(
+    ("dtype", "x", "y"), [(np.float32, -2.345891e-38, -1.4963698e-38), (np.float64, -3.85, 2.4e-307)]
+)
+def test_subnormal_remainders_are_left_to_numpy(function, dtype, x, y):
+    x, y = np.array([x, 7.0], dtype), np.array([y, 2.0], dtype)
+
+    def f(x, y):
+        return function(x, y)
+
+    decorated = aj.jit_compile(f)
+    for divisor in (y, y[1:]):
+        np.testing.assert_array_equal(decorated(x, divisor), f(x, divisor))
+    assert decorated.cache_info().traps == 1
+
+
+# ---------------------------------------------------------------- complex functions near their poles
+
+
+def test_complex_tangents_near_poles(rng):
+    away = 10.0 ** rng.uniform(-12, -1, 1000) * rng.choice([-1, 1], 1000)
+    near = np.pi / 2 * rng.choice([-3, -1, 1, 3], 1000) + 10.0 ** rng.uniform(-12, -1, 1000)
+    for name, z in (("np.tan", near + 1j * away), ("np.tanh", away + 1j * near), ("np.tanh", near * 99 + 1j * near)):
+        got, *_ = run_program(lambda p, x, name=name: p(name, x), z)
+        wanted = TABLE[name].call(z)
+        assert (np.abs(got - wanted) <= 12 * np.spacing(np.abs(wanted))).all(), name
