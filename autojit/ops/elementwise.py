@@ -24,7 +24,7 @@ ROWS: tuple[Op, ...] = (
     elementwise(np.add, a.add, bitwise="fc", rounds="sum"),
     elementwise(np.subtract, a.subtract, bitwise="fc", rounds="difference"),
     elementwise(np.multiply, a.multiply, bitwise="f", rounds="product"),
-    elementwise(np.divide, a.divide, bitwise="f", rounds="quotient"),
+    elementwise(np.divide, a.divide, check=a.huge_divisor, bitwise="f", rounds="quotient"),
     elementwise(np.floor_divide, a.floor_divide, check=a.small_divisor),
     elementwise(np.remainder, a.remainder, check=a.small_divisor),
     elementwise(np.divmod, a.divmod_, check=a.small_divisor),

@@ -40,6 +40,14 @@ def divide(x: Any, y: Any) -> Any:
     return exact.divide(x, y)
 
 
+def huge_divisor(x: Any, y: Any) -> Any:
+    """A complex divisor so large that its reciprocal, by which NumPy multiplies, is subnormal for XLA a zero."""
+    if kind(y) != "c":
+        return False
+    limit = 2.0**1020 if y.dtype == np.complex128 else 2.0**124
+    return ((abs(y.real) > limit) & (abs(y.real) < np.inf) | (abs(y.imag) > limit) & (abs(y.imag) < np.inf)).any()
+
+
 def zero_divisor(_: Any, y: Any) -> Any:
     """When an integer division or remainder is left to NumPy."""
     return (y == 0).any() if kind(y) in "iu" else False

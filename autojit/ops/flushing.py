@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from autojit.ir.graph import Const
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
 from autojit.ops import exact
@@ -102,12 +103,32 @@ def _rounded_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) ->
     wrong = _WRONG[of]
     if of not in ("cast", "extreme"):
         operands = [jnp.broadcast_to(exact.cast(x, result.dtype), result.shape) for x in operands]
-    for part in _parts(result, operands):
-        trap(wrong(*part))
+    if not _is_safe(of, node.inputs[2:], np.dtype(result.dtype)):
+        for part in _parts(result, operands):
+            trap(wrong(*part))
     if of in ("product", "square"):
         pattern = exact.bits(result)
         result = exact.from_bits(pattern ^ zero.astype(pattern.dtype), result.dtype)
     return (result,)
+
+
+def _is_safe(of: str, operands: Sequence[Any], dtype: np.dtype) -> bool:
+    """Whether a constant operand is such that no normal number beside it gives a subnormal one."""
+    if dtype.kind != "f" or of not in ("sum", "difference", "product", "quotient"):
+        return False
+    known = [isinstance(operand, Const) for operand in operands]
+    if not any(known) or (of == "quotient" and not known[1]):
+        return False
+    constant = operands[1 if known[1] else 0].value
+    with np.errstate(all="ignore"):
+        size = np.abs(np.asarray(constant).astype(dtype))
+    if of == "product":
+        return not ((size > 0) & (size < 1)).any()
+    if of == "quotient":
+        return not ((size > 1) & (size < np.inf)).any()
+    # Numbers that nearly cancel differ by a multiple of the unit in the last place of either.
+    info = np.finfo(dtype)
+    return not ((size > 0) & (size < np.ldexp(info.tiny, info.nmant + 2))).any()
 
 
 def _parts(result: Any, operands: Sequence[Any]) -> list[tuple[Any, ...]]:
