@@ -22,6 +22,8 @@ import autojit as aj
 from autojit.runtime import measured
 from tests.evaluated import evaluated
 from tests.exact_judge import judge_bits
+from tests.index_expressions import make_expression
+from tests.index_judge import PACK, judge_expressions, shown
 from tests.loop_judge import judge_loops
 from tests.loop_programs import make_loop_program
 from tests.programs_judge import judge
@@ -153,6 +155,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=None, help="how many programs")
     parser.add_argument("--whole", action="store_true", help="print failing programs as they were made")
     parser.add_argument("--stop", action="store_true", help="stop at the first failure")
+    parser.add_argument("--indexing", action="store_true", help="indexing expressions, many of them in one function")
     parser.add_argument("--loops", action="store_true", help="programs of loops, compared bit by bit")
     parser.add_argument("--exact", action="store_true", help="with `exact=True`, compared bit by bit")
     parser.add_argument(
@@ -164,7 +167,25 @@ def main(arguments: list[str] | None = None) -> int:
     if options.policy == "measured":
         measured.PAYS_AFTER = 0.0
     with evaluated() if options.numpy else contextlib.nullcontext():
-        return _run(options)
+        return _run_expressions(options) if options.indexing else _run(options)
+
+
+def _run_expressions(options: argparse.Namespace) -> int:
+    start, done, failed = time.monotonic(), 0, 0
+    while (options.minutes is None or time.monotonic() - start < 60 * options.minutes) and (
+        options.count is None or done < options.count
+    ):
+        seed = options.seed + done
+        print(f"\rseed {seed} ", end="", file=sys.stderr, flush=True)
+        count = min(4 * PACK, (options.count or sys.maxsize) - done)
+        for expressions, text in judge_expressions([make_expression(seed + number) for number in range(count)]):
+            failed += 1
+            print(f"\n==== from seed {seed}: {text}\n{shown(expressions)}", flush=True)
+        done += count
+        aj.clear_cache()
+    seconds = time.monotonic() - start
+    print(f"\n{done} expressions from seed {options.seed}, {failed} failed, {seconds:.0f} s")
+    return 1 if failed else 0
 
 
 def _run(options: argparse.Namespace) -> int:

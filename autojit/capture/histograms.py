@@ -47,6 +47,9 @@ def histogram(
     is_fine = call(np.logical_and, self.binary(ast.Gt, width, Known(0)), call(np.isfinite, width))
     self.trap_if(self.read(self.unary(ast.Invert, is_fine)))
     edges = call(np.linspace, first, last, Known(number + 1), dtype=Known(a.dtype))
+    # NumPy raises where the bins are narrower than the numbers can tell.
+    lower, upper = (self.getitem(edges, Known(part)) for part in (slice(None, -1), slice(1, None)))
+    self.trap_if(self.read(call(np.any, self.binary(ast.GtE, lower, upper))))
     scaled = self.binary(ast.Mult, self.binary(ast.Div, self.binary(ast.Sub, flat, first), width), Known(number))
     bin_of = call(np.minimum, self.astype(scaled, np.intp), Known(number - 1))
     # The product may be off by one step next to an edge.

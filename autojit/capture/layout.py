@@ -17,15 +17,15 @@ _SHORT = 3
 
 
 def keep(op: Op, operands: Sequence[Any], params: dict[str, Any], results: Sequence[Arr]) -> None:
-    """Give the results of an op the strides that NumPy gives them, if any operand is not in C order."""
+    """Give the results of an op the strides that NumPy gives them: C order, if no operand has another one."""
     dummies = [value.dummy for value in operands if isinstance(value, Arr)]
-    if all(dummy.flags.c_contiguous or dummy.ndim == 0 for dummy in dummies):
+    if all(dummy.flags.c_contiguous or dummy.ndim == 0 for dummy in dummies) and op.name != "np.einsum":
         return
     arrays = [result for result in results if result.kind == "array"]
     if op.family == "elementwise":
         for result in arrays:
             set_strides(result, elementwise_strides(dummies, result.shape, result.dtype))
-    elif op.family in ("reduction", "shaping", "creation"):
+    elif op.family in ("reduction", "shaping", "creation", "contraction"):
         asked_strides(op, operands, params, arrays)
 
 

@@ -131,7 +131,7 @@ def _rule_diag(self: Any, array: Arr, *args: Any, **kwargs: Any) -> Any:
 def _rule_einsum(self: Any, subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
     text = subscripts.value if isinstance(subscripts, Known) else None
     if isinstance(text, str) and len(operands) == 1:
-        taken, _, given = text.replace(" ", "").partition("->")
+        taken, _, given = text.replace(" ", "").replace("...", "").partition("->")
         given = given if "->" in text else "".join(sorted(label for label in set(taken) if taken.count(label) == 1))
         array = self.as_array(operands[0])
         if set(given) == set(taken):  # nothing is summed: NumPy gives a view
@@ -143,6 +143,8 @@ def _rule_einsum(self: Any, subscripts: Any, *operands: Any, **kwargs: Any) -> A
 
 def _rule_split(function: Callable[..., Any]) -> Callable[..., Any]:
     def rule(self: Any, array: Arr, sections: Any, axis: Any = None, **kwargs: Any) -> Items:
+        if not array.dummy.ndim:
+            raise ValueError("an array without axes cannot be split")
         axis = kwargs.get("axis", axis)
         more = {} if axis is None else {"axis": self.static(axis)}
         wanted = kwargs.get("indices_or_sections", sections)

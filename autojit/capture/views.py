@@ -325,6 +325,8 @@ class Views(Recorder):
     def fresh_constant(self, array: np.ndarray) -> Arr:
         """An array with known contents, made anew by each run: the user may write to it."""
         made = self.constant(array)
+        if not isinstance(made, Arr):
+            raise CannotCapture("argument-type", f"an array of dtype `{array.dtype}`")
         return self.fresh(self.read(made))
 
     def _flatten(self, value: Any) -> tuple[tuple[int, ...], list[Any]]:

@@ -77,6 +77,8 @@ def _tables(function: Any, params: tuple[str, ...], cases: list[dict[str, Any]])
 
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
         found = compiled(specs_of(function(**params)))
+        if not found:
+            raise TypeError("a table of no indices")
         if sum(spec.size for spec in found) > TABLE_SIZE:
             raise CannotCapture("budget", f"a table of more than {TABLE_SIZE} indices in a program")
         return found

@@ -119,9 +119,9 @@ def scan_row(
 
 def _diff_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
     (spec,) = specs
+    if params.get("n", 1) == 0:
+        raise TypeError("without a difference the result is the argument itself")
     result = run_dummy(np.diff, specs, params)
-    if result.shape == spec.shape and params.get("n", 1) == 0:
-        return (spec,)
     axis = params.get("axis", -1) % spec.ndim
     length = max(spec.shape[axis] - params.get("n", 1), 0)
     return (Spec((*spec.shape[:axis], length, *spec.shape[axis + 1 :]), result.dtype, result.kind),)

@@ -12,6 +12,9 @@ from autojit.ir.op import Op
 from autojit.ir.spec import Spec, result_spec
 from autojit.ops.families import row
 
+#: No NumPy array has more axes.
+MOST_AXES = 64
+
 
 def outer_row(elementwise: Op) -> Op:
     """`np.f.outer(a, b)`: `f` of all pairs of elements.
@@ -28,6 +31,8 @@ def outer_row(elementwise: Op) -> Op:
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
         outputs = infer_pairs([Spec((), spec.dtype) for spec in specs], params)
         shape = specs[0].shape + specs[1].shape
+        if len(shape) > MOST_AXES:
+            raise TypeError(f"an array of {len(shape)} axes")
         return tuple(result_spec(shape, spec.dtype) for spec in outputs)
 
     def lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:

@@ -1,0 +1,62 @@
+"""Programs on which NumPy's own tests, driven through autojit, once found a difference."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import autojit as aj
+from tests.helpers import check
+
+
+def test_arrays_of_strings_and_dates() -> None:
+    check(lambda: np.array(["a", "b"]))
+    check(lambda x: (np.asarray(["1", b"2"]), x + 1), np.ones(3))
+    check(lambda text: np.array(text, dtype="datetime64[D]"), ["2001-01-01", "2002-02-03"])
+
+
+def test_an_array_without_axes_is_not_split() -> None:
+    for function in (np.hsplit, np.vsplit, np.dsplit, np.array_split, np.split):
+        check(lambda x, function=function: function(x, 2), np.array(1.0))
+
+
+def test_no_difference_is_the_argument_itself() -> None:
+    def difference(x, n):
+        return np.diff(x, n=n)
+
+    fast = aj.autocluster(policy="eager")(difference)
+    for value in ([1, 2], np.arange(3.0)):
+        assert fast(value, 0) is value
+    check(difference, np.arange(4.0), 2)
+
+
+def test_bins_too_narrow_for_the_numbers() -> None:
+    check(lambda x: np.histogram(x, bins=10), np.array([1, 1 + 2e-16] * 10))
+    check(lambda x: np.histogram(x, bins=10), np.arange(30.0))
+
+
+def test_no_axes_at_all_and_too_many() -> None:
+    check(lambda: np.indices((), sparse=True))
+    check(lambda: np.indices(()))
+    check(lambda a, b: np.multiply.outer(a, b), np.ones((1,) * 33), np.ones((1,) * 33))
+
+
+def test_views_made_by_einsum() -> None:
+    for text, shape in (("...", (2, 3)), ("ij", (2, 3)), ("ji", (2, 3)), ("ii->i", (3, 3)), ("...ij->...ji", (2, 3))):
+        for optimize in (False, True):
+            check(lambda a, text=text, how=optimize: np.einsum(text, a, optimize=how), np.ones(shape))
+
+
+def test_memory_order_of_products() -> None:
+    functions = [
+        lambda a, b: np.einsum("...ft,mf->...mt", a, b),
+        lambda a, b: np.einsum("aft,mf->mta", a, b, optimize=True),
+        lambda a, b: np.einsum("aft,mf->mta", a, b, order="A"),
+        lambda a, b: b @ a,
+        lambda a, b: np.tensordot(a, b, ((1,), (1,))),
+    ]
+    for function in functions:
+        fast = aj.autocluster(policy="eager")(function)
+        for first in "CF":
+            for second in "CF":
+                a, b = np.ones((2, 3, 5), order=first), np.ones((4, 3), order=second)
+                assert fast(a, b).strides == function(a, b).strides
