@@ -141,6 +141,14 @@ def test_subnormal_constants_and_scalars():
     exactly(g, numbers(5), 1e-310, traps=2)
 
 
+def test_what_the_compiler_folds_itself():
+    def f(x, y):
+        small = np.where(x > 0, 1e-155, 1.0) * 1e-155
+        return small * y, (np.where(x > 0, 2.3e-308, 1.0) - 2.25e-308) * y
+
+    exactly(f, np.array([1.0, -1.0]), np.array([1e300, 1.0]), traps=2)
+
+
 def test_zeros_of_both_signs():
     def f(x, y):
         return np.maximum(x, y), np.minimum(x, y), x.max(), np.clip(x, -1.0, 1.0)

@@ -283,3 +283,22 @@ def test_negative_and_stepped_ranges() -> None:
 
     check(f, rand(50), 50)
     check(g, rand(50), 50)
+
+
+def test_memory_order_of_what_a_loop_carries():
+    def turns(b, n):
+        for k in range(n):
+            b = b.T
+            b = b + k
+        return b
+
+    def keeps(b, n):
+        for k in range(n):
+            b = b * 2 + k
+        return b
+
+    for function, array in ((turns, np.ones((5, 5))), (keeps, np.ones((5, 6)).T), (keeps, np.ones((5, 6)))):
+        for n in (40, 41):
+            decorated = aj.autocluster(function, policy="eager")
+            for _ in range(3):
+                assert decorated(array, n).strides == function(array, n).strides

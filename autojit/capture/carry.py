@@ -289,6 +289,8 @@ class Carry(Branches):
                 value = self._as_scalar(value)
             elif not isinstance(value, Arr) or not (is_own or is_scalar) or id(value.storage) in seen:
                 raise CannotCapture("long-loop", f"`{name}` is another view or object in each iteration")
+            if not all(_in_c_order(each) for each in (value, initial.get(name) if name in heads else None)):
+                raise CannotCapture("long-loop", f"`{name}` is not in C order, and its order may change in the loop")
             seen.add(id(value.storage))
             ends[name] = value
             if name in heads:
@@ -391,3 +393,7 @@ class Carry(Branches):
     def _as_scalar(self, value: Any) -> Arr:
         operand = self.operand(value)
         return Arr(Storage(operand, operand.spec), (), make_dummy((), operand.spec.dtype), operand.spec.kind)
+
+
+def _in_c_order(value: Any) -> bool:
+    return not isinstance(value, Arr) or value.dummy.ndim < 2 or value.dummy.flags.c_contiguous

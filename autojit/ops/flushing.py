@@ -21,28 +21,34 @@ from autojit.ops import exact
 from autojit.ops.families import row
 
 
+def _nothing(r: Any) -> Any:
+    """Where a result is zero or, if the compiler itself computed it from constants, subnormal."""
+    size = exact.bits(r) << 1
+    return size < np.dtype(size.dtype).type(1 << (np.finfo(r.dtype).nmant + 1))
+
+
 def _sum(r: Any, x: Any, y: Any) -> Any:
-    return (r == 0) & (x != -y)
+    return _nothing(r) & (x != -y)
 
 
 def _difference(r: Any, x: Any, y: Any) -> Any:
-    return (r == 0) & (x != y)
+    return _nothing(r) & (x != y)
 
 
 def _product(r: Any, x: Any, y: Any | None = None) -> Any:
-    return (r == 0) & (x != 0) & (True if y is None else y != 0)
+    return _nothing(r) & (x != 0) & (True if y is None else y != 0)
 
 
 def _quotient(r: Any, x: Any, y: Any) -> Any:
-    return (r == 0) & (x != 0) & (lax.abs(y) != jnp.inf)
+    return _nothing(r) & (x != 0) & (lax.abs(y) != jnp.inf)
 
 
 def _inverse(r: Any, x: Any) -> Any:
-    return (r == 0) & (lax.abs(x) != jnp.inf)
+    return _nothing(r) & (lax.abs(x) != jnp.inf)
 
 
 def _cast(r: Any, x: Any) -> Any:
-    return (r == 0) & (x != 0)
+    return _nothing(r) & (x != 0)
 
 
 def _zeros(r: Any, *xs: Any) -> Any:
