@@ -60,3 +60,10 @@ def test_memory_order_of_products() -> None:
             for second in "CF":
                 a, b = np.ones((2, 3, 5), order=first), np.ones((4, 3), order=second)
                 assert fast(a, b).strides == function(a, b).strides
+
+
+def test_running_float16_results_are_rounded_after_each_step() -> None:
+    numbers = (np.random.default_rng(0).random(2000) * 3).astype(np.float16)
+    for function in (np.cumsum, np.cumprod, np.add.accumulate, np.nancumsum, np.cumulative_sum):
+        fast = aj.autocluster(policy="eager")(lambda x, function=function: function(x) + 1)
+        np.testing.assert_array_equal(fast(numbers), function(numbers) + 1)

@@ -48,6 +48,8 @@ def running(combine: Callable[[Any, Any], Any], x: Any, axis: int) -> Any:
 def _infer(call: Callable[..., Any], axis: Any) -> Callable[..., tuple[Spec, ...]]:
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
         spec = run_dummy(call, specs, params)
+        if spec.dtype == np.float16:
+            raise TypeError(f"`np.{call.__name__}` of float16 is not compiled: NumPy rounds after each step")
         shape = specs[0].shape
         wanted = params.get("axis", axis)
         if wanted is None:
@@ -73,13 +75,12 @@ def _lower(product: bool, axis: Any, skip_nan: bool) -> Callable[..., Any]:
         if wanted is None or x.ndim == 0:
             x, wanted = x.reshape(-1), 0
         wanted %= x.ndim
-        wide = jnp.float32 if spec.dtype == np.float16 else spec.dtype
         x = without_nan(x, int(product)) if skip_nan else x
-        x = running(combine, exact.cast(x, spec.dtype).astype(wide), wanted)
+        x = running(combine, exact.cast(x, spec.dtype), wanted)
         if node.keywords.get("include_initial"):
-            first = jnp.full((*x.shape[:wanted], 1, *x.shape[wanted + 1 :]), int(product), wide)
+            first = jnp.full((*x.shape[:wanted], 1, *x.shape[wanted + 1 :]), int(product), spec.dtype)
             x = lax.concatenate([first, x], wanted)
-        return (exact.cast(x, spec.dtype).reshape(spec.shape),)
+        return (x.reshape(spec.shape),)
 
     return lower
 
