@@ -135,8 +135,8 @@ def test_a_wrong_pass() -> None:
     def total(x):
         return x.sum() * 2
 
-    def run(graph: Any, record: Any) -> Any:
-        return pipeline.run_pipeline(graph, record, (*pipeline.PIPELINE, cut))
+    def run(graph: Any, record: Any, passes: Any) -> Any:
+        return pipeline.run_pipeline(graph, record, (*passes, cut))
 
     with mock.patch.object(compiler, "run_pipeline", run), told("the pass `cut`"):
         assert checked(total)(np.ones(3)) == 0
@@ -146,9 +146,9 @@ def test_a_wrong_capture() -> None:
     def total(x):
         return x.sum() * 2
 
-    def run(graph: Any, record: Any) -> Any:
+    def run(graph: Any, record: Any, passes: Any) -> Any:
         wrong = replace(graph, outputs=tuple(Const(np.float64(0), value.spec) for value in graph.outputs))
-        return pipeline.run_pipeline(wrong, record)
+        return pipeline.run_pipeline(wrong, record, passes)
 
     with mock.patch.object(compiler, "run_pipeline", run), told("captured wrongly"):
         assert checked(total)(np.ones(3)) == 0

@@ -11,6 +11,9 @@ from autojit.errors import REASONS
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
+#: The options of the commands that the pages name.
+OPTIONS = "path preset peers kernels strict seed minutes count loops indexing numpy bodies".split()
+
 
 def example(page: Path) -> str:
     return re.search(r"```python\n(import numpy.*?)```", page.read_text(), re.S).group(1)
@@ -27,8 +30,7 @@ def test_example_runs(page, tmp_path, capsys):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_page_names_only_flags_and_reasons_that_exist(page):
     text = page.read_text()
-    known = {*FLAGS, "path", "preset", "peers", "kernels", "strict"}
-    assert {name for name in re.findall(r"--([a-z]\w+)", text) if name not in known} == set()
+    assert {name for name in re.findall(r"--([a-z]\w+)", text) if name not in {*FLAGS, *OPTIONS}} == set()
     assert set(re.findall(r"reasons\.md#([\w-]+)", text)) <= REASONS.keys()
 
 

@@ -121,7 +121,7 @@ def scan_row(
 def _diff_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
     (spec,) = specs
     if params.get("n", 1) == 0:
-        raise TypeError("without a difference the result is the argument itself")
+        raise TypeError("`np.diff` of no differences, which is the argument itself, is not compiled")
     result = run_dummy(np.diff, specs, params)
     axis = params.get("axis", -1) % spec.ndim
     length = max(spec.shape[axis] - params.get("n", 1), 0)
