@@ -28,6 +28,7 @@ from autojit.capture.loop_parts import (
 from autojit.capture.python_numbers import bounds_of, plain
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
+from autojit.capture.trades import Trades
 from autojit.capture.undo import containers_of, is_changed
 from autojit.capture.values import Arr, Frame, Known, LoopInt, Opaque, Storage, Sym, make_dummy
 from autojit.errors import CannotCapture
@@ -129,7 +130,7 @@ class Carry(Branches):
                 names.either.update(unsure)
                 return None, fresh, False
             seen = (leaving, written, kept)
-            return self._finish_body(inner, index, slots, names, storages, heads, initial, entered, *seen)
+            return self._finish_body(inner, course, index, slots, names, storages, heads, initial, entered, *seen)
         finally:
             self.builder, self.exits = outer, outer_exits
             self.hidden -= 1
@@ -241,6 +242,7 @@ class Carry(Branches):
     def _finish_body(
         self,
         inner: BodyBuilder,
+        course: Course,
         index: LoopInt,
         slots: list[Operand],
         names: Names,
@@ -253,7 +255,8 @@ class Carry(Branches):
         kept: list[str],
     ) -> tuple[Body, list[Storage], bool]:
         env = self.frame.env
-        moved = self._moved(heads, written, kept, leaving)
+        trades = Trades.of(heads, env, kept)
+        moved = self._moved(trades, heads, written, leaving)
         for name in names.carried:
             before = initial.get(name)
             if isinstance(before, Arr) and before.kind == "array" and before.storage in storages:
@@ -263,11 +266,17 @@ class Carry(Branches):
         ends: dict[str, Any] = {}
         last: list[str] = []
         after: dict[str, Any] = {}
+        opaque: dict[str, Opaque] = {}
         seen: set[int] = set()
         stable = True
         own_heads = {id(head.storage) for head in heads.values()}
         for name in (*names.carried, *(n for n in names.bound if n not in names.exposed and n not in names.carried)):
             value = env.get(name)
+            turns = trades.turns_kept(value.storage) if isinstance(value, Arr) and name not in moved else 0
+            if name in names.live and turns and not self._outlasts(course, leaving, turns):
+                opaque[name] = Opaque("long-loop", f"`{name}` may mean an array that had another name before the loop")
+                if name not in heads:
+                    continue
             is_scalar = isinstance(value, LoopInt) or (isinstance(value, Arr) and value.kind != "array")
             is_own = (
                 isinstance(value, Arr)
@@ -319,31 +328,42 @@ class Carry(Branches):
         graph = Graph("body", inputs, tuple(inner.nodes), tuple(outputs))
         return (
             Body(graph, [operand for operand, _ in captured], list(names.carried), dict(names.either), list(storages),
-                 last, ends, after, leaving, leaves, moved, kept),
+                 last, ends, after, opaque, leaving, leaves, moved, kept),
             [],
             stable,
         )  # fmt: skip
 
     def _moved(
-        self, heads: dict[str, Arr], written: dict[int, Any], kept: list[str], leaving: Leaving
+        self, trades: Trades, heads: dict[str, Arr], written: dict[int, Any], leaving: Leaving
     ) -> dict[str, str]:
         """Names that trade their arrays, as in `u, v = v, u`: each to the name whose array it has at the end."""
-        owners = {id(head.storage): name for name, head in heads.items()}
-        moved = {}
-        for name in heads:
-            value = self.frame.env.get(name)
-            if isinstance(value, Arr) and value.kind == "array" and not value.steps and id(value.storage) in owners:
-                moved[name] = owners[id(value.storage)]
-        if any(name in moved for name in kept):
-            if set(moved) != set(moved.values()):
-                raise CannotCapture("long-loop", "names trade their arrays, and not all of them have one left")
+        if trades.moves_kept and trades.is_permutation:
             if leaving.stop is not None:
                 raise CannotCapture("long-loop", "names trade their arrays in a loop that may be left early")
-        for name in kept:
-            if name not in moved and id(heads[name].storage) in written:
+            return trades.given
+        for head in heads.values():
+            if id(head.storage) in written and trades.turns_kept(head.storage):
                 detail = "an array bound to a new name in each iteration is written in place"
                 raise CannotCapture("long-loop", detail)
-        return moved if any(name in moved for name in kept) else {}
+        return {}
+
+    def _outlasts(self, course: Course, leaving: Leaving, turns: int) -> bool:
+        """Whether a loop has more iterations than these; a way out in the first one is guarded on its own."""
+        return (leaving.stop is None or turns == 1) and self.has_trips(course, turns + 1)
+
+    def has_trips(self, course: Course, least: int) -> bool:
+        """Whether a loop that is not left early has so many iterations, where that can be asked before it runs."""
+        if course.test is not None:
+            return False
+        if course.static is not None:
+            return len(course.static) >= least
+        if not all(isinstance(bound, Known | Sym) for bound in (course.start, course.stop)):
+            return False
+        step = course.step
+        template = f"(len(range({{}}, {{}}, {step})) >= {least})"
+        return self.truth(
+            self.compute(template, lambda a, b: len(range(a, b, step)) >= least, course.start, course.stop)
+        )
 
     def _leaves(self, value: Any, inner: BodyBuilder, initial: dict[str, Any], seen: set[int]) -> list[Arr]:
         """The arrays and numbers of a returned value that the loop hands out."""

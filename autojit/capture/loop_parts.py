@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.values import Arr, Items, Known, LoopInt, Storage, Sym
+from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Storage, Sym
 from autojit.ir.graph import Graph, Operand
 
 
@@ -91,6 +91,7 @@ class Body:
         last: Names that are bound in each iteration before they are read.
         ends: What the carried and last names mean at the end of an iteration.
         after: What other names mean after the loop.
+        opaque: Names that are carried, or not, and that nobody may use after the loop.
         leaving: How it may be left.
         leaves: The parts of a returned value that the loop computes.
         moved: For names that trade their arrays: each name to the name whose array it gets.
@@ -105,6 +106,7 @@ class Body:
     last: list[str]
     ends: dict[str, Any]
     after: dict[str, Any]
+    opaque: dict[str, Opaque]
     leaving: Leaving
     leaves: list[Arr]
     moved: dict[str, str]

@@ -257,10 +257,7 @@ class Loops(Carry):
         """Make sure that the loop has at least one iteration, where that can be asked."""
         if not all(isinstance(bound, Known | Sym) for bound in (course.start, course.stop)):
             return False
-        step = course.step
-        template = f"(len(range({{}}, {{}}, {step})) > 0)"
-        some = self.compute(template, lambda a, b: len(range(a, b, step)) > 0, course.start, course.stop)
-        if not self.truth(some):
+        if not self.has_trips(course, 1):
             raise CannotCapture("long-loop", "it has no iterations")
         return True
 
@@ -309,6 +306,7 @@ class Loops(Carry):
         returned = next(after) if leaving.returned is not None else None
         if body.moved:
             self._trade(body, course, initial)
+        env.update(body.opaque)
         if course.test is not None and leaving.stop is not None:
             self.trap_if(self._negated(next(after)))
         self._bind_last(course, leaving.stop is not None)
