@@ -1,0 +1,1 @@
+"""What becomes of every public NumPy function: observed by calling each through autojit."""

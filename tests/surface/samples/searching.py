@@ -1,0 +1,28 @@
+"""Sorting, searching, sets and bits."""
+
+SAMPLES: dict[str, tuple[str, ...]] = {
+    "np.sort": ("(a)", "(a, axis=0)", "(i)", "(a, axis=None)", "(v, kind='stable')", "(e)", "(z)", "(v, stable=True)"),
+    "np.argsort": ("(v)", "(a, axis=0)", "(j, kind='stable')", "(i)"),
+    "np.lexsort": ("((v, j))", "([i, j])", "(a)"),
+    "np.sort_complex": ("(w)", "(v)"),
+    "np.partition": ("(v, 2)", "(a, 1, axis=0)"),
+    "np.argpartition": ("(v, 2)",),
+    "np.searchsorted": ("(s, v)", "(s, x)", "(s, v, side='right')", "(v, s, sorter=np.argsort(v))"),
+    "np.argmax": ("(a)", "(a, axis=0)", "(i)", "(a, axis=1, keepdims=True)", "(e)", "(q)"),
+    "np.argmin": ("(a)", "(a, axis=1)"),
+    "np.nonzero": ("(a)", "(p)", "v[np.nonzero(p)]"),
+    "np.flatnonzero": ("(p)", "(a > 0)"),
+    "np.argwhere": ("(a > 0)", "(p)"),
+    "np.unique": ("(j)", "(j, return_counts=True)", "(j, return_inverse=True, return_index=True)", "(g, axis=0)", "(v)"),
+    "np.unique_all": ("(j)",),
+    "np.unique_counts": ("(j)",),
+    "np.unique_inverse": ("(j)",),
+    "np.unique_values": ("(j)",),
+    "np.isin": ("(j, [1, 2])", "(i, j)", "(j, [1], invert=True)"),
+    "np.intersect1d": ("(i, j)", "(i, j, return_indices=True)"),
+    "np.union1d": ("(i, j)",),
+    "np.setdiff1d": ("(i, j)", "(i, j, assume_unique=True)"),
+    "np.setxor1d": ("(i, j)",),
+    "np.packbits": ("(p)", "(q, axis=1)", "(p, bitorder='little')"),
+    "np.unpackbits": ("(k)", "(k[None], axis=1)", "(k, count=10)"),
+}  # fmt: skip
