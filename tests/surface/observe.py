@@ -22,7 +22,7 @@ from tests.ops.tolerances import check_close
 from tests.surface.values import values
 
 #: From best to worst.
-STATUSES = ("compiled", "host", "interpreted", "native", "not applicable")
+STATUSES = ("compiled", "host", "interpreted", "native", "raises", "not applicable")
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Observed:
     """What became of a call.
 
     Attributes:
-        status: One of `STATUSES`.
+        status: One of `STATUSES`; "raises" where NumPy raises.
         reason: Why it is native; "" otherwise.
         difference: What differs from NumPy; "" when nothing.
     """
@@ -79,12 +79,15 @@ def observe(name: str, sample: str) -> Observed:
         inlined: list[str] = []
         with _inlined(inlined):
             explained = fast.explain(*clone(args))
+    if expected.error is not None:
+        return Observed("raises", "", difference)
     info = fast.cache_info()
     if explained.native_statements:
         first = explained.native_statements[0]
         return Observed("native", f"{first.id}: {first.detail}", difference)
-    if not info.hits and expected.error is None:
-        return Observed("native", "trapped: the data is left to NumPy", difference)
+    if not info.hits and explained.regions:
+        reason = "trapped: the data is left to NumPy" if info.traps else f"internal: no plan answered: {info}"
+        return Observed("native", reason, difference)
     if inlined:
         return Observed("interpreted", "", difference)
     return Observed("host" if explained.host_nodes else "compiled", "", difference)

@@ -11,7 +11,7 @@ _GROUPS: dict[str, str] = {
         np.format_float_scientific""",
     "settings, and what they are": """
         np.get_printoptions np.printoptions np.set_printoptions np.getbufsize np.setbufsize np.geterr np.seterr np.geterrcall
-        np.seterrcall""",
+        np.seterrcall np.errstate""",
     "tells of the installation": "np.get_include np.info np.show_config np.show_runtime np.test np.__version__",
     "dates": "np.busday_count np.busday_offset np.busdaycalendar np.is_busday np.datetime_data np.datetime64 np.timedelta64 np.isnat",
     "a class of dtypes, for questions": """

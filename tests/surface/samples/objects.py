@@ -8,4 +8,3 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "np.poly1d": ("np.poly1d(v)(x)", "np.poly1d([1, 2, 3])(v)"),
     "np.ndarray": ("y = np.ndarray((2, 3)); y[...] = 1; y",),
 }
-SAMPLES["np.errstate"] = ("np.errstate(divide='ignore').__enter__(); 1",)
