@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from autojit.config import ENVIRONMENT_VARIABLE, FLAGS
 from autojit.errors import REASONS
-from autojit.ops.chapters import CHAPTERS
+from docs.gen_ops import ops, table
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -56,35 +56,3 @@ def reasons() -> str:
 def sentence(text: str) -> str:
     """Text with a capital and a full stop."""
     return text[:1].upper() + text[1:].rstrip(".") + "."
-
-
-def ops() -> str:
-    """One table per chapter of the op table."""
-    rows = [row for chapter in CHAPTERS for row in chapter.ROWS]
-    compiled = sum(row.compilable for row in rows)
-    lines = [
-        "# Ops",
-        "",
-        f"{len(rows)} rows, {compiled} of them compiled. A row without a lowering is a host op: it keeps its graph "
-        "whole and runs in NumPy between two clusters. *May trap* means that some data (an index out of bounds, an "
-        "integer division by zero) is left to NumPy, which repeats the statements.",
-        "",
-    ]
-    titles = ["op", "method", "family", "runs in", "may trap", "note"]
-    for chapter in filter(lambda chapter: chapter.ROWS, CHAPTERS):
-        title = chapter.__name__.rsplit(".", 1)[1].replace("_", " ")
-        lines += [f"## {title}", "", *table(titles, map(op, chapter.ROWS)), ""]
-    return "\n".join(lines)
-
-
-def op(row: Any) -> list[str]:
-    """The cells of one op."""
-    methods = ", ".join(f"`.{name}`" for name in row.methods)
-    place = "XLA" if row.compilable else "NumPy"
-    return [f"`{row.name}`", methods, row.family, place, "yes" if row.traps else "", row.note]
-
-
-def table(titles: list[str], rows: Any) -> list[str]:
-    """A Markdown table."""
-    lines = [titles, ["---"] * len(titles), *rows]
-    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]

@@ -187,6 +187,20 @@ class Builtins(Iteration):
         wanted = self.static(kinds)
         return Known(self.ask(issubclass, self.type_of(value), wanted))
 
+    def _builtin_issubclass(self, kind: Any, kinds: Any) -> Any:
+        return Known(self.ask(issubclass, self.static(kind), self.static(kinds)))
+
+    def _builtin_divmod(self, left: Any, right: Any) -> Any:
+        if isinstance(left, Arr | Selected) or isinstance(right, Arr | Selected):
+            self._refuse_python_scalars(np.divmod, left, right)
+            return Items(tuple, list(self.apply(TABLE["np.divmod"], [left, right], {})))
+        return self._scalar_call(divmod, [left, right], {})
+
+    def _builtin_pow(self, base: Any, exponent: Any, *modulus: Any) -> Any:
+        if not modulus and isinstance(base, Arr | Selected):
+            return self.operate("Pow", base, exponent)
+        return self._scalar_call(pow, [base, exponent, *modulus], {})
+
     def _builtin_type(self, value: Any) -> Any:
         return Known(self.type_of(value))
 

@@ -12,13 +12,13 @@ import numpy as np
 from autojit.capture.loops import Loops
 from autojit.capture.names import names
 from autojit.capture.prologue import Prologue
+from autojit.capture.recorder import Observed
 from autojit.capture.regions import END, RETURN, Region, RegionTree
 from autojit.capture.results import Recipe, RecipeMaker, Unset
 from autojit.capture.statements import Signal
 from autojit.capture.values import UNKNOWN, Arr, ArraySpec, Closure, Frame, Items, Known, Opaque, Sym
 from autojit.errors import CannotCapture, Reason, SourceLine
 from autojit.ir.graph import Graph, Write
-from autojit.ir.spec import Spec
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,14 +66,14 @@ class Options:
         node_budget: How many operations a graph may have.
         unroll_budget: How many of them may come from an unrolled loop.
         exact: Whether only what gives NumPy's bits is captured.
-        observed: Specs of host results.
+        observed: Specs and strides of host results.
         seen: By region, stand-ins for the live-ins of its last capture in a run.
     """
 
     node_budget: int = 2000
     unroll_budget: int = 600
     exact: bool = False
-    observed: dict[Any, tuple[Spec, ...]] = field(default_factory=dict)
+    observed: dict[Any, Observed] = field(default_factory=dict)
     seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
 
 

@@ -192,6 +192,13 @@ class Expressions(Calls):
     def _eval_List(self, node: ast.List) -> Any:
         return Items(list, self._items(node.elts))
 
+    def _eval_Set(self, node: ast.Set) -> Any:
+        return Known(self.ask(set, [self.static(item) for item in self._items(node.elts)]))
+
+    def _eval_SetComp(self, node: ast.SetComp) -> Any:
+        items = self._comprehension(node, lambda: self.evaluate(node.elt))[0]
+        return Known(self.ask(set, [self.static(item) for item in items]))
+
     def _eval_Dict(self, node: ast.Dict) -> Any:
         items: dict[Any, Any] = {}
         for key, value in zip(node.keys, node.values, strict=True):

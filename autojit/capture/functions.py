@@ -28,6 +28,7 @@ STATIC_FUNCTIONS = (
 )  # fmt: skip
 
 
+_NUMBERS = (bool, int, float, complex, np.generic)
 _SIGNATURES: dict[int, inspect.Signature | None] = {}
 
 
@@ -46,8 +47,9 @@ class Functions(Arrays):
             rule = None
         if rule is not None:
             scalar = args[0] if len(args) == 1 and isinstance(args[0], Sym) else None
-            if scalar is not None and function in (np.real, np.imag):
-                return self.attribute(scalar, function.__name__)
+            is_number = len(args) == 1 and isinstance(getattr(args[0], "value", None), _NUMBERS)
+            if is_number and function in (np.real, np.imag):
+                return self.attribute(args[0], function.__name__)  # a number keeps its kind
             if scalar is not None and function in (np.squeeze, np.transpose) and isinstance(scalar.value, np.generic):
                 return scalar
             if args and function not in (np.asarray, np.asanyarray, np.array, np.ascontiguousarray, np.einsum):
@@ -83,7 +85,9 @@ class Functions(Arrays):
 
     def _call_static(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Known:
         def plain(value: Any) -> Any:
-            return value.dummy if isinstance(value, Arr) else self.static(value)
+            if isinstance(value, Arr):
+                return value.dummy[()] if value.kind == "scalar" else value.dummy
+            return self.static(value)
 
         if any(isinstance(a, Arr) and a.kind == "python" for a in args):
             raise CannotCapture("data-value", "the type of a number taken out of an array")
@@ -102,7 +106,7 @@ class Functions(Arrays):
         array = args[0]
         if array.kind == "python":
             raise CannotCapture("data-value", "a NumPy scalar of a number taken out of an array")
-        result = self.apply(TABLE["astype"], [array], {"dtype": np.dtype(kind)})
+        result = self.astype(array, kind, copy=False)
         if result.dummy.ndim == 0:
             result = Arr(Storage(self.read(result), Spec((), result.dtype, "scalar")), (), result.dummy, "scalar")
         return result

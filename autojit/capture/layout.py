@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ from autojit.ir.graph import Operand
 from autojit.ir.index import Index, Place, Slice, Window
 from autojit.ir.op import Op
 
+#: What may give arrays that are not in C order of arrays that are.
+_ALWAYS_ASKED = frozenset("np.einsum np.delete np.nanpercentile np.nanquantile".split())
 #: Lengths of the small arrays on which NumPy is asked; the order of the axes does not depend on them.
 _SHORT = 3
 
@@ -19,14 +22,31 @@ _SHORT = 3
 def keep(op: Op, operands: Sequence[Any], params: dict[str, Any], results: Sequence[Arr]) -> None:
     """Give the results of an op the strides that NumPy gives them: C order, if no operand has another one."""
     dummies = [value.dummy for value in operands if isinstance(value, Arr)]
-    if all(dummy.flags.c_contiguous or dummy.ndim == 0 for dummy in dummies) and op.name != "np.einsum":
+    if op.name == "np.unravel_index":
+        _interleave(results)
+        return
+    if all(dummy.flags.c_contiguous or dummy.ndim == 0 for dummy in dummies) and op.name not in _ALWAYS_ASKED:
         return
     arrays = [result for result in results if result.kind == "array"]
     if op.family == "elementwise":
         for result in arrays:
             set_strides(result, elementwise_strides(dummies, result.shape, result.dtype))
-    elif op.family in ("reduction", "shaping", "creation", "contraction"):
+    elif op.family in ("reduction", "shaping", "creation", "contraction") or op.name in _ALWAYS_ASKED:
         asked_strides(op, operands, params, arrays)
+
+
+def _interleave(results: Sequence[Arr]) -> None:
+    """The results are the columns of one array."""
+    for result in results:
+        if result.kind == "array" and result.dummy.ndim:
+            set_strides(result, tuple(step * len(results) for step in result.dummy.strides))
+
+
+def own_strides(result: Any) -> tuple[int, ...] | None:
+    """The strides of an array that is not in C order; `None` for all others."""
+    if not isinstance(result, np.ndarray) or result.flags.c_contiguous or 0 in result.strides:
+        return None
+    return result.strides
 
 
 def elementwise_strides(
@@ -54,8 +74,9 @@ def asked_strides(op: Op, operands: Sequence[Any], params: dict[str, Any], resul
     """Give the results of a reduction or a shaping function the strides that NumPy gives them."""
     if "shape" in params or not any(result.dummy.ndim > 1 for result in results):
         return
+    full = params.get("axis") if op.name == "np.delete" else None  # its places lie anywhere on the axis
     try:
-        made = op.call(*map(_small, operands), **params)
+        made = op.call(*(_small(operand, full) for operand in operands), **params)
     except Exception:  # the small arrays do not fit to the parameters
         return
     for result, small in zip(results, made if len(results) > 1 else [made], strict=False):
@@ -87,7 +108,8 @@ def keep_indexed(array: Arr, index: Index, operands: Sequence[Operand], result: 
         set_strides(result, ordered_strides(made, result.shape, result.dtype.itemsize))
 
 
-def _small(value: Any) -> Any:
+def _small(value: Any, full: int | None = None) -> Any:
+    """An array with short axes, except for one that has its full length."""
     if isinstance(value, Known | Sym):
         return value.value
     if not isinstance(value, Arr):
@@ -95,10 +117,12 @@ def _small(value: Any) -> Any:
     dummy = value.dummy
     if value.kind != "array":
         return np.zeros((), dummy.dtype)[()]
-    lengths = tuple(min(length, _SHORT) for length in dummy.shape)
-    strides = ordered_strides(dummy, lengths, dummy.itemsize)
+    lengths = [min(length, _SHORT) for length in dummy.shape]
+    if full is not None:
+        lengths[full] = dummy.shape[full]
+    strides = ordered_strides(dummy, tuple(lengths), dummy.itemsize)
     strides = tuple(step if real else 0 for step, real in zip(strides, dummy.strides, strict=True))
-    return np.ndarray(lengths, dummy.dtype, bytes(max(dummy.itemsize * _SHORT**dummy.ndim, 1)), 0, strides)
+    return np.ndarray(lengths, dummy.dtype, bytes(max(dummy.itemsize * math.prod(lengths), 1)), 0, strides)
 
 
 def ordered_strides(like: np.ndarray, shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:

@@ -38,6 +38,9 @@ from autojit.ir.op import Op
 from autojit.ir.spec import COMPILED_DTYPES, PYTHON_DTYPES, Spec, spec_of
 from autojit.ops.chapters import TABLE
 
+#: The specs of a host op's results, and their strides where these are not those of C order.
+Observed = tuple[tuple[Spec, ...], tuple[tuple[int, ...] | None, ...]]
+
 _INT64 = np.iinfo(np.int64)
 _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc)
 
@@ -48,10 +51,10 @@ class Recorder(Memory):
     Args:
         parameters: The prologue's parameters.
         node_budget: How many nodes the graph may have.
-        observed: Specs of host results seen in earlier runs, by what produced them; shared and added to.
+        observed: Specs and strides of host results seen in earlier runs, by what produced them; shared and added to.
     """
 
-    def __init__(self, parameters: tuple[str, ...], node_budget: int, observed: dict[Any, tuple[Spec, ...]]) -> None:
+    def __init__(self, parameters: tuple[str, ...], node_budget: int, observed: dict[Any, Observed]) -> None:
         super().__init__(parameters)
         self.node_budget = node_budget
         self.observed = observed
@@ -352,9 +355,9 @@ class Recorder(Memory):
         inputs = [self.operand(value) for value in operands]
         if op.family == "elementwise":
             inputs = [self._fit_integer(operand, inputs) for operand in inputs]
-        specs = None
+        specs, strides = None, None
         if op.infer is None:
-            specs = self._observe(op, inputs, params)
+            specs, strides = self._observe(op, inputs, params)
         try:
             outputs = self.builder.add(op, inputs, params, self.line, specs)
         except CannotCapture:
@@ -369,7 +372,10 @@ class Recorder(Memory):
         if outputs[0].spec.dtype.kind == "c":
             self._extra_work += 1
         arrays = [self.fresh(output) for output in outputs]
-        layout.keep(op, operands, params, arrays)
+        if strides is None:
+            layout.keep(op, operands, params, arrays)
+        for array, steps in zip(arrays, strides or (), strict=False):
+            layout.set_strides(array, steps)
         return arrays[0] if len(arrays) == 1 else arrays
 
     def fresh(self, value: Operand) -> Arr:
@@ -399,8 +405,8 @@ class Recorder(Memory):
                     raise CannotCapture("argument-type", f"the integer {operand.value} does not fit into {dtype}")
         return operand
 
-    def _observe(self, op: Op, inputs: Sequence[Operand], params: dict[str, Any]) -> tuple[Spec, ...]:
-        """The specs of a host op's results: from an earlier run, or by running it now on the real inputs."""
+    def _observe(self, op: Op, inputs: Sequence[Operand], params: dict[str, Any]) -> Observed:
+        """The specs and strides of a host op's results: from an earlier run, or by running it now on real inputs."""
         key = (op.name, self.line, tuple(operand.spec for operand in inputs), repr(exact_key(tuple(params.items()))))
         known = self.observed.get(key)
         if known is not None:
@@ -422,8 +428,8 @@ class Recorder(Memory):
             raise CannotCapture("host-op", f"`{op.name}`: {error}") from None
         if any(type(part) is not np.ndarray and isinstance(part, np.ndarray) for part in results):
             raise CannotCapture("host-op", f"`{op.name}` returns a subclass of `np.ndarray`")
-        self.observed[key] = specs
-        return specs
+        found = self.observed[key] = specs, tuple(map(layout.own_strides, results))
+        return found
 
 
 def _protect(argument: Any) -> Any:

@@ -157,6 +157,9 @@ def compile_body(
     body: list[ast.stmt] = [statement]
     if enclosing_class:
         body = [ast.copy_location(ast.ClassDef(enclosing_class, [], [], body, []), node)]
+    if not enclosing_class and not isinstance(node, ast.Lambda) and node.name not in like.co_freevars:
+        # A function of a module that calls itself looks itself up in the module.
+        body.insert(0, ast.copy_location(ast.Global([node.name]), node))
     free = [ast.copy_location(ast.arg(name), node) for name in like.co_freevars if name != "__class__"]
     arguments = ast.arguments([], free, None, [], [], None, [])
     factory = ast.copy_location(ast.FunctionDef(_FACTORY, arguments, body, [], None, None), node)
@@ -184,10 +187,16 @@ def same_code(one: types.CodeType, other: types.CodeType) -> bool:
         or len(one.co_consts) != len(other.co_consts)
     ):
         return False
-    for mine, theirs in zip(one.co_consts, other.co_consts, strict=True):
-        if isinstance(mine, types.CodeType) and isinstance(theirs, types.CodeType):
-            if not same_code(mine, theirs):
-                return False
-        elif type(mine) is not type(theirs) or repr(mine) != repr(theirs):
-            return False
-    return True
+    return all(map(_same_constant, one.co_consts, other.co_consts))
+
+
+def _same_constant(one: object, other: object) -> bool:
+    if isinstance(one, types.CodeType) and isinstance(other, types.CodeType):
+        return same_code(one, other)
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, frozenset):  # of equal sets, each may have its own order
+        return sorted(map(repr, one)) == sorted(map(repr, other))  # type: ignore[call-overload] -- both are sets
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(_same_constant, one, other))  # type: ignore[arg-type] -- both are
+    return repr(one) == repr(other)

@@ -132,7 +132,7 @@ MESHGRID = Op(
     call=np.meshgrid,
     family="creation",
     operands=("*xi",),
-    params=("copy", "sparse", "indexing"),
+    params=("sparse", "indexing"),
     infer=_meshgrid_infer,
     lower=_meshgrid,
     numpy=(np.meshgrid,),
@@ -153,6 +153,5 @@ ROWS = (
     ),
     _tables(np.tril_indices, ("n", "k", "m"), [{"n": 4}, {"n": 3, "k": -1, "m": 5}]),
     _tables(np.triu_indices, ("n", "k", "m"), [{"n": 4}, {"n": 3, "k": 1, "m": 5}]),
-    _tables(np.diag_indices, ("n", "ndim"), [{"n": 4}, {"n": 3, "ndim": 3}]),
     MESHGRID,
 )

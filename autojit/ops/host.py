@@ -115,7 +115,8 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 def _row(function: Any, operands: tuple[str, ...], params: tuple[str, ...] = (), **more: Any) -> Op:
     more.setdefault("numpy", (function,))
     more.setdefault("call", function)
-    return Op(name=public_name(function), family="host", operands=operands, params=params, **more)
+    more.setdefault("name", public_name(function))
+    return Op(family="host", operands=operands, params=params, **more)
 
 
 def _histogram_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
@@ -158,7 +159,8 @@ ROWS: tuple[Op, ...] = (
     _row(np.unique, ("ar",), ("return_index", "return_inverse", "return_counts", "axis", "equal_nan")),
     _row(np.flatnonzero, ("a",)),
     _row(np.argwhere, ("a",)),
-    _row(np.compress, ("condition", "a"), ("axis",), methods=("compress",)),
+    _row(np.compress, ("condition", "a"), ("axis",)),
+    _row(np.ndarray.compress, ("a", "condition"), ("axis",), name="compress", methods=("compress",)),
     _row(np.extract, ("condition", "arr")),
     _row(np.isin, ("element", "test_elements"), ("assume_unique", "invert")),
     _row(np.intersect1d, ("ar1", "ar2"), _SETS),

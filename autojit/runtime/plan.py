@@ -285,10 +285,25 @@ def raises(compute: Callable[[], Any]) -> bool:
 
 
 def relayout(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
-    """A copy whose axes lie in memory in the order and direction that `strides` has."""
+    """A copy whose axes lie in memory in the order and direction, and as far apart, as `strides` says."""
     order = sorted(range(array.ndim), key=lambda axis: -abs(strides[axis]))
+    step = array.itemsize
+    for axis in reversed(order):
+        if array.shape[axis] > 1 and abs(strides[axis]) > step and array.size:
+            return _spread(array, strides)
+        step *= array.shape[axis]
     turned = tuple(slice(None, None, -1 if step < 0 else None) for step in strides)
     return np.ascontiguousarray(array[turned].transpose(order)).transpose(np.argsort(order))[turned]
+
+
+def _spread(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
+    """A copy with gaps between its elements."""
+    ends = [step * (length - 1) for step, length in zip(strides, array.shape, strict=True)]
+    first = -sum(end for end in ends if end < 0)
+    room = np.empty(first + sum(end for end in ends if end > 0) + array.itemsize, np.uint8)
+    made = np.ndarray(array.shape, array.dtype, room, first, strides)
+    made[...] = array
+    return made
 
 
 def _host_call(node: Any) -> Callable[..., tuple[Any, ...]]:

@@ -7,13 +7,13 @@ import contextlib
 
 from tests.evaluated import evaluated
 from tests.surface.names import public_names
-from tests.surface.table import FILE, counts, entry, written
+from tests.surface.table import FILE, counts, entry, recorded, written
 
 
 def main() -> int:
     """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m tests.surface", description=__doc__)
-    parser.add_argument("names", nargs="*", help="only names that contain one of these; nothing is written then")
+    parser.add_argument("names", nargs="*", help="only names that contain one of these")
     parser.add_argument("--numpy", action="store_true", help="let NumPy evaluate the clusters; nothing is written then")
     parser.add_argument("--status", help="print only samples with this status")
     options = parser.parse_args()
@@ -26,10 +26,13 @@ def main() -> int:
             for text, seen in one.samples.items():
                 differing += bool(seen.difference)
                 if options.status in (None, seen.status) or seen.difference:
-                    print(f"{seen.status:12} {text:60} {seen.reason}{f' DIFFERS {seen.difference}' if seen.difference else ''}")
+                    print(
+                        f"{seen.status:12} {text:60} {seen.reason}{f' DIFFERS {seen.difference}' if seen.difference else ''}"
+                    )
     print("", *counts(found), f"\n{differing} sample(s) differ from NumPy", sep="\n")
-    if not options.names and not options.numpy and not differing:
-        FILE.write_text(written(found))
+    if not options.numpy and not differing:
+        kept = recorded() if options.names else {}
+        FILE.write_text(written(found, {name: kept[name] for name in kept if name in public_names()}))
     return bool(differing)
 
 

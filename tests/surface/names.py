@@ -51,7 +51,7 @@ def _names() -> Iterator[tuple[str, str, Any]]:
 
 def methods_of(ufunc: np.ufunc) -> tuple[str, ...]:
     """The methods of a ufunc that do not always raise."""
-    if ufunc.signature is not None or ufunc.nout != 1:
+    if ufunc.signature is not None or ufunc.nout != 1 or ufunc is np.isnat:
         return ()
     if ufunc.nin == 1:
         return ("at",)

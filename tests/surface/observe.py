@@ -72,7 +72,9 @@ def observe(name: str, sample: str) -> Observed:
         difference = ""
         for turn in ("cold", "warm", "warm again"):
             try:
-                compare(_generators_opened(outcome(fast, args, {})), expected, name if sample.startswith("(") else "", args)
+                compare(
+                    _generators_opened(outcome(fast, args, {})), expected, name if sample.startswith("(") else "", args
+                )
             except Exception as error:
                 difference = f"{turn}: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
                 break

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -43,36 +44,33 @@ def entry(name: str) -> Entry:
     return Entry(name, first.status, first.reason, seen)
 
 
-def entries() -> list[Entry]:
-    """All public names."""
-    return [entry(name) for name in public_names()]
-
-
-def written(found: Iterable[Entry]) -> str:
-    """The file's text: sorted, a line for each name and each sample."""
-    names = {}
+def written(found: Iterable[Entry], kept: dict[str, Any]) -> str:
+    """The file's text, a line for each sample: what was found, and of `kept` what was not asked."""
+    names = dict(kept)
     space = {name: space for name, (space, _) in public_names().items()}
     for one in found:
-        names[one.name] = {"namespace": space[one.name], "status": one.status}
+        told: dict[str, Any] = {"namespace": space[one.name], "status": one.status}
+        names[one.name] = told
         if one.reason:
-            names[one.name]["reason"] = one.reason
+            told["reason"] = one.reason
         if one.samples:
-            names[one.name]["samples"] = {
+            told["samples"] = {
                 text: f"{seen.status}: {seen.reason}" if seen.reason else seen.status
                 for text, seen in one.samples.items()
             }
-    content = {"numpy": np.__version__, "names": dict(sorted(names.items()))}
+    order = sorted(names, key=lambda name: (NAMESPACES.index(space[name]), name))
+    content = {"numpy": np.__version__, "names": {name: names[name] for name in order}}
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def recorded() -> dict[str, dict]:
+def recorded() -> dict[str, dict[str, Any]]:
     """The names in the file."""
     return json.loads(FILE.read_text())["names"]
 
 
 def counts(found: Iterable[Entry]) -> list[str]:
     """Lines of a table: how many names of each namespace have which status."""
-    by_space = {space: Counter() for space in NAMESPACES}
+    by_space: dict[str, Counter[str]] = {space: Counter() for space in NAMESPACES}
     space = {name: space for name, (space, _) in public_names().items()}
     for one in found:
         by_space[space[one.name]][one.status] += 1

@@ -37,6 +37,7 @@ _GROUPS: dict[str, str] = {
     "makes or is the state of a generator": """
         np.random.Generator np.random.RandomState np.random.SeedSequence np.random.MT19937 np.random.Philox np.random.PCG64
         np.random.PCG64DXSM np.random.SFC64 np.random.BitGenerator""",
+    "always raises": "np.ndarray.__delitem__",
     "pickles": "np.ndarray.__setstate__",
 }
 

@@ -80,7 +80,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
         "__contains__": ("3 in i", "x in v", "2.25 in v"),
         "__copy__": ("a.__copy__()",),
         "__deepcopy__": ("a.__deepcopy__({})",),
-        "__delitem__": ("y = v.copy(); y.__delitem__(0)",),
+
         "__divmod__": ("divmod(i, 3)", "divmod(a, b)"),
         "__eq__": ("a == b", "a == 0.5", "i == j", "a == v", "a == None"),
         "__float__": ("float(o)", "float(a[0, 0])", "float(v)"),

@@ -26,7 +26,7 @@ _OPERANDS = {
 
 
 def _ufuncs() -> dict[str, np.ufunc]:
-    return {name: one for name in np.__all__ if isinstance(one := getattr(np, name), np.ufunc)}
+    return {name: one for name in sorted(np.__all__) if isinstance(one := getattr(np, name), np.ufunc)}
 
 
 def _calls(one: np.ufunc) -> tuple[str, ...]:
@@ -41,8 +41,15 @@ def _calls(one: np.ufunc) -> tuple[str, ...]:
 def _methods(one: np.ufunc) -> Iterator[tuple[str, tuple[str, ...]]]:
     name = f"np.{one.__name__}"
     vector, other, matrix = ("i", "j", "g") if one.__name__ in _INTEGERS else ("v", "s", "a")
+    if "power" in name:
+        vector, matrix = "u", "b"
+    elif one.types[0] == "??->?" and "ll->?" in one.types:
+        vector = other = "p"
+        matrix = "q"
+    elif one.__name__ == "ldexp":
+        other = "j"
     samples = {
-        "outer": (f"({vector}, {other})", f"({vector}, {matrix})"),
+        "outer": (f"({vector}, {other})", f"({matrix}, {other})"),
         "reduce": (f"({vector})", f"({matrix}, axis=0)", f"({matrix}, axis=1, keepdims=True)"),
         "accumulate": (f"({vector})", f"({matrix}, axis=1)"),
         "reduceat": (f"({vector}, [0, 2, 4])", f"({matrix}, [0, 2], axis=1)"),
@@ -59,4 +66,7 @@ for _name, _one in _ufuncs().items():
         SAMPLES.update({f"np.{_name}.{method}": samples for method, samples in _methods(_one)})
 SAMPLES = {name: samples for name, samples in SAMPLES.items() if samples}
 SAMPLES["np.add.reduce"] += ("(a, axis=(0, 1))", "(a, axis=None)", "(v, initial=2.0)", "(a, where=q)", "(k, dtype=int)")
-SAMPLES["np.add.at"] += ("y = v.copy(); np.add.at(y, j, 1); y", "y = a.copy(); np.add.at(y, (slice(None), [0, 0]), 1.0); y")
+SAMPLES["np.add.at"] += (
+    "y = v.copy(); np.add.at(y, j, 1); y",
+    "y = a.copy(); np.add.at(y, (slice(None), [0, 0]), 1.0); y",
+)
