@@ -31,10 +31,13 @@ class Evaluated:
 
     def run(self, values: Sequence[Any]) -> list[np.ndarray]:
         """Evaluate the graph; what raises is trapped, casts of NaN to integers too."""
-        inputs = [np.array(value, one.spec.dtype) for value, one in zip(values, self.graph.inputs)]
+        inputs = [np.array(value, one.spec.dtype)[()] for value, one in zip(values, self.graph.inputs)]
+        # A Python number is weak, and an integer may be too large for an array's dtype.
+        kinds = [one.spec.kind for one in self.graph.inputs]
+        inputs = [value.item() if kind == "python" else value for value, kind in zip(inputs, kinds)]
         try:
             with np.errstate(all="ignore", invalid="raise"):
-                results = evaluate(self.graph, [value[()] for value in inputs])
+                results = evaluate(self.graph, inputs)
         except Exception as error:
             raise Trapped(self.name) from error
         made = [np.array(result, one.spec.dtype, order="C") for result, one in zip(results, self.graph.results)]

@@ -20,6 +20,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import autojit as aj
 from autojit.runtime import measured
+from tests import table_judge
 from tests.evaluated import evaluated
 from tests.exact_judge import judge_bits
 from tests.index_expressions import make_expression
@@ -28,6 +29,7 @@ from tests.loop_judge import judge_loops
 from tests.loop_programs import make_loop_program
 from tests.programs_judge import judge
 from tests.programs_strategy import Program, make_program
+from tests.table_programs import make_table_program
 
 #: Seconds that one program may take; one that was made smaller may have lost the end of a loop.
 _LONGEST = 30
@@ -156,6 +158,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--whole", action="store_true", help="print failing programs as they were made")
     parser.add_argument("--stop", action="store_true", help="stop at the first failure")
     parser.add_argument("--indexing", action="store_true", help="indexing expressions, many of them in one function")
+    parser.add_argument("--table", action="store_true", help="programs over the whole op table, many in one function")
     parser.add_argument("--loops", action="store_true", help="programs of loops, compared bit by bit")
     parser.add_argument("--exact", action="store_true", help="with `exact=True`, compared bit by bit")
     parser.add_argument(
@@ -166,6 +169,8 @@ def main(arguments: list[str] | None = None) -> int:
     _policy[0] = options.policy
     if options.policy == "measured":
         measured.PAYS_AFTER = 0.0
+    if options.table:
+        return _run_table(options)
     with evaluated() if options.numpy else contextlib.nullcontext():
         return _run_expressions(options) if options.indexing else _run(options)
 
@@ -185,6 +190,41 @@ def _run_expressions(options: argparse.Namespace) -> int:
         aj.clear_cache()
     seconds = time.monotonic() - start
     print(f"\n{done} expressions from seed {options.seed}, {failed} failed, {seconds:.0f} s")
+    return 1 if failed else 0
+
+
+def _run_table(options: argparse.Namespace) -> int:
+    start, done, failed, captured, raising = time.monotonic(), 0, 0, 0, 0
+    known: dict[str, int] = {}
+    while (options.minutes is None or time.monotonic() - start < 60 * options.minutes) and (
+        options.count is None or done < options.count
+    ):
+        seed = options.seed + done
+        print(f"\rseed {seed} ", end="", file=sys.stderr, flush=True)
+        count = min(4 * table_judge.PACK, (options.count or sys.maxsize) - done)
+        programs = [make_table_program(seed + number) for number in range(count)]
+        tally = table_judge.judge_evaluated(programs)[0] if options.numpy else table_judge.judge_compiled(programs)
+        for found, text in tally.failures:
+            failed += 1
+            seeds = ", ".join(str(one.seed) for one in found)
+            print(f"\n==== seed {seeds}: {text}", flush=True)
+            kind = table_judge.kind(text)
+            known[kind] = known.get(kind, 0) + 1
+            if len(found) == 1 and not options.whole and known[kind] < 10:
+                with evaluated() if options.numpy else contextlib.nullcontext():
+                    smaller, text = table_judge.minimise(found[0])
+                print(text)
+                found = [smaller]
+            print(table_judge.shown(found), flush=True)
+        done, captured, raising = done + count, captured + tally.captured, raising + tally.raising
+        if options.stop and failed:
+            break
+        aj.clear_cache()
+    how = "captured whole and run by NumPy" if options.numpy else "compiled whole"
+    print(
+        f"\n{done} programs from seed {options.seed}, {captured} {how}, {raising} that raise, {failed} failed, "
+        f"{time.monotonic() - start:.0f} s"
+    )
     return 1 if failed else 0
 
 

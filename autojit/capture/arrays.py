@@ -89,6 +89,7 @@ class Arrays(PythonNumbers):
                 raise CannotCapture("unsupported-syntax", f"an operator on {describe(left)} and {describe(right)}")
             return self._scalar_operator(kind, function, text, left, right)
         left, right = self._as_operand(left), self._as_operand(right)
+        self._refuse_complex_first(left, right)
         if kind is ast.Pow:
             return self._power(left, right)
         self._refuse_python_scalars(ufunc, left, right)
@@ -155,6 +156,13 @@ class Arrays(PythonNumbers):
             raise CannotCapture(
                 "data-value", f"Python arithmetic (`{ufunc.__name__}`) on a number taken out of an array"
             )
+
+    def _refuse_complex_first(self, left: Any, right: Any) -> None:
+        """An `np.float64` is a Python float, too, with which a complex number on its left side does Python's work."""
+        is_complex = isinstance(left, Known | Sym) and type(left.value) is complex
+        is_complex = is_complex or (isinstance(left, Arr) and left.kind == "python" and left.dtype.kind == "c")
+        if is_complex and isinstance(right, Arr) and right.kind == "scalar" and right.dtype == np.float64:
+            raise CannotCapture("data-value", "Python arithmetic of a complex number and an `np.float64`")
 
     def settled(self, value: Any) -> Any:
         """A scalar that is part of the key already, as the constant that it is."""
@@ -223,6 +231,8 @@ class Arrays(PythonNumbers):
         """A new array with the present contents: no node, a value never changes."""
         value = self.read(array)
         fresh = Arr(Storage(value, array.spec), (), make_dummy(array.shape, array.dtype), "array")
+        if order == "A" and not array.dummy.flags.f_contiguous:
+            order = "C"
         if order in ("K", "A") and not array.dummy.flags.c_contiguous:
             self.layout_matters(array)
             set_strides(fresh, ordered_strides(array.dummy, array.shape, array.dtype.itemsize))

@@ -269,9 +269,10 @@ class _Survey(Loops):
     def _check_written(self, written: list[Any]) -> None:
         paths = [storage.path for storage in self.arrays if storage.path]
         for storage in written:
-            others = [path for path in paths if path != storage.path]
-            if others:
-                text = f"apart({storage.path}, {', '.join(others)})"
+            if storage.path:
+                others = [path for path in paths if path != storage.path]
+                text = f"apart({', '.join([storage.path, *others])})"
+                text = text if others else f"({storage.path}.base is None or {text})"
                 self.prologue.check(text, "the written array shares no memory with the others", soft=True)
 
     def _stand_ins(self) -> dict[str, Any]:

@@ -32,6 +32,10 @@ _NUMBERS = (bool, int, float, complex, np.generic)
 _SIGNATURES: dict[int, inspect.Signature | None] = {}
 
 
+#: What the function of a method's name takes and the method does not.
+_NOT_OF_METHODS = {"var": ("correction",), "std": ("correction",), "clip": ("a_min", "a_max")}
+
+
 class Functions(Arrays):
     """Calls of NumPy functions with abstract arguments."""
 
@@ -119,6 +123,8 @@ class Functions(Arrays):
         row = TABLE.method(name)
         if row is None:
             raise CannotCapture("no-row", f"the array method `.{name}`")
+        if any(keyword in kwargs for keyword in _NOT_OF_METHODS.get(name, ())):
+            raise CannotCapture("raises", f"TypeError: an unexpected keyword argument of `.{name}`")
         return self.call_row(row, [array, *args], kwargs, row.numpy[0] if row.numpy else None)
 
     def call_partial(self, partial: Partial, args: list[Any], kwargs: dict[str, Any]) -> Any:

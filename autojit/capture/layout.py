@@ -13,26 +13,30 @@ from autojit.ir.graph import Operand
 from autojit.ir.index import Index, Place, Slice, Window
 from autojit.ir.op import Op
 
-#: What may give arrays that are not in C order of arrays that are.
-_ALWAYS_ASKED = frozenset("np.einsum np.delete np.nanpercentile np.nanquantile".split())
 #: Lengths of the small arrays on which NumPy is asked; the order of the axes does not depend on them.
-_SHORT = 3
+_SHORT = 5
 
 
 def keep(op: Op, operands: Sequence[Any], params: dict[str, Any], results: Sequence[Arr]) -> None:
-    """Give the results of an op the strides that NumPy gives them: C order, if no operand has another one."""
-    dummies = [value.dummy for value in operands if isinstance(value, Arr)]
+    """Give the results of an op the strides that NumPy gives them: of a ufunc by rule, else on small arrays."""
     if op.name == "np.unravel_index":
         _interleave(results)
         return
-    if all(dummy.flags.c_contiguous or dummy.ndim == 0 for dummy in dummies) and op.name not in _ALWAYS_ASKED:
+    dummies = [value.dummy for value in operands if isinstance(value, Arr)]
+    if not any(result.kind == "array" and result.dummy.ndim > 1 for result in results):
         return
-    arrays = [result for result in results if result.kind == "array"]
-    if op.family == "elementwise":
-        for result in arrays:
-            set_strides(result, elementwise_strides(dummies, result.shape, result.dtype))
-    elif op.family in ("reduction", "shaping", "creation", "contraction") or op.name in _ALWAYS_ASKED:
-        asked_strides(op, operands, params, arrays)
+    is_outer = op.name.endswith(".outer")
+    if is_outer or any(isinstance(function, np.ufunc) for function in op.numpy):
+        if all(dummy.flags.c_contiguous or dummy.ndim == 0 for dummy in dummies):
+            return
+        if is_outer:
+            left, right = (value.dummy if isinstance(value, Arr) else np.zeros(()) for value in operands)
+            dummies = [left[(..., *(None,) * right.ndim)], right]
+        for result in results:
+            if result.kind == "array":
+                set_strides(result, elementwise_strides(dummies, result.shape, result.dtype))
+    elif dummies and (op.name.startswith("np.") or op.name == "astype"):
+        asked_strides(op, operands, params, results)
 
 
 def _interleave(results: Sequence[Arr]) -> None:
@@ -71,15 +75,18 @@ def elementwise_strides(
 
 
 def asked_strides(op: Op, operands: Sequence[Any], params: dict[str, Any], results: Sequence[Arr]) -> None:
-    """Give the results of a reduction or a shaping function the strides that NumPy gives them."""
-    if "shape" in params or not any(result.dummy.ndim > 1 for result in results):
+    """Give the results of a function the strides that NumPy gives them."""
+    if "shape" in params:
         return
     full = params.get("axis") if op.name == "np.delete" else None  # its places lie anywhere on the axis
-    try:
-        made = op.call(*(_small(operand, full) for operand in operands), **params)
-    except Exception:  # the small arrays do not fit to the parameters
-        return
-    for result, small in zip(results, made if len(results) > 1 else [made], strict=False):
+    made: Any = None
+    for content in (0, 1):  # weights of nothing but zeros raise
+        try:
+            made = op.call(*(_small(operand, content, full) for operand in operands), **params)
+            break
+        except Exception:  # the small arrays do not fit to the parameters
+            continue
+    for result, small in zip(results, made if isinstance(made, list | tuple) else [made], strict=False):
         if isinstance(small, np.ndarray) and small.ndim == result.dummy.ndim and not small.flags.c_contiguous:
             # Axes of one element have any place in the order.
             set_strides(result, ordered_strides(small, result.shape, result.dtype.itemsize))
@@ -87,7 +94,7 @@ def asked_strides(op: Op, operands: Sequence[Any], params: dict[str, Any], resul
 
 def keep_indexed(array: Arr, index: Index, operands: Sequence[Operand], result: Arr) -> None:
     """Give the result of an index with arrays the strides that NumPy gives it."""
-    if array.dummy.flags.c_contiguous or result.dummy.ndim < 2:
+    if result.dummy.ndim < 2:
         return
     parts: list[Any] = []
     for entry in index.entries:
@@ -108,21 +115,23 @@ def keep_indexed(array: Arr, index: Index, operands: Sequence[Operand], result: 
         set_strides(result, ordered_strides(made, result.shape, result.dtype.itemsize))
 
 
-def _small(value: Any, full: int | None = None) -> Any:
-    """An array with short axes, except for one that has its full length."""
+def _small(value: Any, content: int = 0, full: int | None = None) -> Any:
+    """An array with short axes, except for one that has its full length, of nothing but one number."""
     if isinstance(value, Known | Sym):
         return value.value
     if not isinstance(value, Arr):
         raise TypeError
     dummy = value.dummy
     if value.kind != "array":
-        return np.zeros((), dummy.dtype)[()]
+        return np.full((), content, dummy.dtype)[()]
     lengths = [min(length, _SHORT) for length in dummy.shape]
     if full is not None:
         lengths[full] = dummy.shape[full]
-    strides = ordered_strides(dummy, tuple(lengths), dummy.itemsize)
+    # Some functions ask whether an array is contiguous.
+    gap = 1 if dummy.flags.forc else 2
+    strides = tuple(gap * step for step in ordered_strides(dummy, tuple(lengths), dummy.itemsize))
     strides = tuple(step if real else 0 for step, real in zip(strides, dummy.strides, strict=True))
-    return np.ndarray(lengths, dummy.dtype, bytes(max(dummy.itemsize * math.prod(lengths), 1)), 0, strides)
+    return np.ndarray(lengths, dummy.dtype, np.full(gap * max(math.prod(lengths), 1), content, dummy.dtype), 0, strides)
 
 
 def ordered_strides(like: np.ndarray, shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:

@@ -35,6 +35,8 @@ def _rule_ravel(self: Any, array: Arr, order: Any = Known("C")) -> Arr:
     if order in ("K", "A") and array.dummy.flags.c_contiguous:
         order = "C"
     self.layout_matters(array)
+    if array.dummy.ndim == 1:
+        order = "C"
     if order == "C" and array.kind == "array" and not array.dummy.flags.c_contiguous:
         array = self.copy(array)  # the result is contiguous, also where a strided view would do
     return self.reshape(array, (-1,), order)
@@ -249,14 +251,30 @@ def _method_astype(self: Any, array: Arr, dtype: Any, **kwargs: Any) -> Arr:
     options = {name: self.static(value) for name, value in kwargs.items()}
     copy = options.pop("copy", True)
     wanted = self.static(dtype)
-    if options.pop("casting", "unsafe") != "unsafe" or options.pop("order", "K") not in ("K", "A", "C") or options:
+    order = options.pop("order", "K")
+    if options.pop("casting", "unsafe") != "unsafe" or order not in ("K", "A", "C") or options:
         raise CannotCapture("keyword", "an argument of `astype`")
-    return self.astype(array, wanted, copy)
+    result = self.astype(array, wanted, copy)
+    flags = array.dummy.flags
+    if order == "A" and not flags.c_contiguous:
+        order = "K" if flags.f_contiguous else "C"
+    if order == "K" or result.kind != "array" or result.dummy.flags.c_contiguous:
+        return result
+    self.layout_matters(array)
+    return self.copy(result)
 
 
 def _method_conj(self: Any, array: Arr) -> Any:
     # The method returns the array itself where there is nothing to do, the function does not.
     return array if array.dtype.kind in "biuf" else self.call_row(TABLE["np.conjugate"], [array], {}, np.conjugate)
+
+
+def _rule_matrix_power(self: Any, array: Arr, n: Any) -> Any:
+    if array.kind == "array" and self.static(n) == 1:
+        # NumPy returns the array itself.
+        self.ask(np.linalg.matrix_power, array.dummy, 1)
+        return array
+    return self.call_row(TABLE["np.linalg.matrix_power"], [array, n], {}, np.linalg.matrix_power)
 
 
 def _method_item(self: Any, array: Arr, *args: Any) -> Any:
@@ -269,6 +287,7 @@ def _method_item(self: Any, array: Arr, *args: Any) -> Any:
 #: Functions that give views, copies, or write: by the NumPy function, and by the method's name.
 VIEW_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.histogram: histogram,
+    np.linalg.matrix_power: _rule_matrix_power,
     np.transpose: _rule_transpose,
     np.permute_dims: _rule_transpose,
     np.reshape: _rule_reshape,

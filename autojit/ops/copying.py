@@ -14,7 +14,8 @@ from autojit.errors import CannotCapture
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, result_spec
 from autojit.ops import exact
-from autojit.ops.inference import compiled, moving
+from autojit.ops.families import small_dummy
+from autojit.ops.inference import compiled, moving, specs_of
 from autojit.ops.joining import concatenate, join
 from autojit.ops.reading import bounded
 
@@ -373,7 +374,11 @@ def _choose_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, 
     if a.dtype.kind not in "iub":
         raise CannotCapture("raises", "TypeError: the indices of `np.choose` are not integers")
     shape = np.broadcast_shapes(*(spec.shape for spec in specs))
-    return compiled([result_spec(shape, np.result_type(*(choice.dtype for choice in choices)))])
+    # Python's numbers take the dtype of the arrays.
+    (found,) = specs_of(np.choose(np.zeros((), a.dtype), [small_dummy(choice) for choice in choices]))
+    if found.dtype.kind in "iu" and found.dtype != np.int64 and any(choice.kind == "python" for choice in choices):
+        raise CannotCapture("keyword", "`np.choose` of a Python number that an array's dtype may not hold")
+    return compiled([result_spec(shape, found.dtype)])
 
 
 def _choose_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:

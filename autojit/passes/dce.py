@@ -12,7 +12,9 @@ from autojit.ir.index import Index
 #: Operations whose programs trap where NumPy gives a warning, never an exception.
 _ONLY_WARN = frozenset(["np.sort", "np.argsort", "np.searchsorted"])
 #: Elementwise operations that raise for some numbers; the others never do.
-_RAISE = frozenset(["np.power", "np.power.outer", "item_int"])
+_RAISE = frozenset(
+    "np.power np.power.outer item_int py_divide py_floor_divide py_modulo py_left_shift py_right_shift".split()
+)
 
 
 def dce(graph: Graph) -> Graph:

@@ -266,13 +266,26 @@ class _Writer:
 
 
 def apart(written: np.ndarray, *others: np.ndarray) -> bool:
-    """Whether an array shares no memory with others."""
+    """Whether no element of an array lies in the memory of another one, or of another array."""
     if written.base is None:
         for other in others:
             if other is written or (other.base is not None and np.may_share_memory(written, other)):
                 return False
         return True
+    if not written.flags.forc and _may_overlap_itself(written):
+        return False
     return not any(other is written or np.may_share_memory(written, other) for other in others)
+
+
+def _may_overlap_itself(array: np.ndarray) -> bool:
+    """Whether two elements may be one, as in a broadcast array or in sliding windows."""
+    reach = array.itemsize
+    for step, length in sorted((abs(step), length) for step, length in zip(array.strides, array.shape)):
+        if length > 1:
+            if step < reach:
+                return True
+            reach += step * (length - 1)
+    return False
 
 
 def raises(compute: Callable[[], Any]) -> bool:

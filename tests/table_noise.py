@@ -1,0 +1,174 @@
+"""Runs a program in NumPy with the rounding errors that a compiled program may have, row by row.
+
+`tests/ops/tolerances.py` says of each row how far its results may be from NumPy's. Here every result is moved as far as
+that, in random directions; what moves with it in the program's results is how far these may differ. A row that is
+exact moves nothing, and sums and products of small whole numbers and quarters are exact in any order.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import Any
+
+import numpy as np
+
+from autojit.ops.chapters import TABLE
+from tests.ops.tolerances import BOUNDS, EXACT, Bound, _allowed, _ulp, _unit
+from tests.programs_strategy import load
+
+#: A product may be contracted with a sum that follows, so it is as good as not rounded.
+_PRODUCT = Bound("contracted with a sum that follows", single=1, double=1, complex=3)
+_SCATTERED = Bound("the elements are added in another order", single=4, double=4, complex=4, scale="sum")
+#: Where nothing but the order of sums and products, or their contraction, is inexact.
+_ORDERED = ("order", "contracted")
+#: Multiples of 1/grain below the limit: sums and products of a few are without rounding.
+_GRAIN = {"float64": (2.0**20, 2.0**30), "float32": (2.0**6, 2.0**15), "float16": (2.0**2, 2.0**7)}
+_MOVES_DATA = ("shaping", "indexing", "creation")
+_BINARY = {
+    "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv, "Mod": operator.mod,
+    "FloorDiv": operator.floordiv, "Pow": operator.pow, "MatMult": operator.matmul, "BitAnd": operator.and_,
+    "BitOr": operator.or_, "BitXor": operator.xor, "LShift": operator.lshift, "RShift": operator.rshift,
+}  # fmt: skip
+_ROWS = {"Mult": "np.multiply", "Div": "np.divide", "Pow": "np.power", "MatMult": "np.matmul"}
+
+
+class _Insert(ast.NodeTransformer):
+    """Puts the noise behind calls, operators and in-place statements."""
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        return ast.Call(ast.Name("__call__", ast.Load()), [node.func, *node.args], node.keywords)
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        self.generic_visit(node)
+        name = ast.Constant(type(node.op).__name__)
+        return ast.Call(ast.Name("__binary__", ast.Load()), [name, node.left, node.right], [])
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        target, name = ast.unparse(node.target), type(node.op).__name__
+        if name not in _ROWS:
+            return node
+        value = ast.unparse(self.visit(node.value))
+        after = ast.parse(f"__value__ = {value}").body + [node]
+        node.value = ast.Name("__value__", ast.Load())
+        return after + ast.parse(f"{target} = __after__({name!r}, {target}, __value__)").body
+
+
+class Noise:
+    """A program's function with noise.
+
+    Args:
+        source: The module's text.
+        seed: Of the directions.
+        flush: Whether subnormal results become zero.
+    """
+
+    def __init__(self, source: str, seed: int, flush: bool = False) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.flush = flush
+        tree = ast.fix_missing_locations(_Insert().visit(ast.parse(source)))
+        extra = {"__call__": self.call, "__binary__": self.binary, "__after__": self.after}
+        self.program = load(ast.unparse(tree), extra)
+
+    def call(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        owner = getattr(function, "__self__", None)
+        name = getattr(function, "__name__", "")
+        if name == "at" and isinstance(owner, np.ufunc):
+            self.move(args[0], "at", args)
+            return result
+        row = TABLE.find(function)
+        operands: tuple[Any, ...] = args
+        if isinstance(owner, np.ndarray | np.generic):
+            row = TABLE.method(name)
+            operands = (owner, *args)
+        elif isinstance(owner, np.ufunc):
+            row = TABLE.rows.get(f"np.{owner.__name__}.{name}")
+        if row is None or row.family in _MOVES_DATA:
+            return result
+        out = kwargs.get("out")
+        flat = [part for operand in operands for part in (operand if isinstance(operand, list | tuple) else [operand])]
+        flat = [part for part in flat if isinstance(part, np.ndarray | np.generic | int | float | complex)]
+        if isinstance(result, list | tuple) and out is None:
+            return self._again(result, [self.move(part, row.name, flat) for part in result])
+        fresh = out is not None or not any(
+            isinstance(part, np.ndarray) and np.may_share_memory(part, result) for part in flat
+        )
+        return self.move(result, row.name, flat) if fresh else result
+
+    def _again(self, result: Any, parts: list[Any]) -> Any:
+        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+
+    def binary(self, name: str, left: Any, right: Any) -> Any:
+        result = _BINARY[name](left, right)
+        return self.move(result, _ROWS.get(name, ""), (left, right))
+
+    def after(self, name: str, target: Any, value: Any) -> Any:
+        return self.move(target, _ROWS[name], (target, value))
+
+    def move(self, value: Any, name: str, operands: Any) -> Any:
+        """A value moved as far as its row allows: arrays in their place."""
+        array = np.asarray(value)
+        if array.dtype.kind not in "fc" or not isinstance(value, np.ndarray | np.generic | float | complex):
+            return value
+        bound = BOUNDS.get(name.removesuffix(".outer"), EXACT)
+        if name in ("np.multiply", "np.square", "np.multiply.outer"):
+            bound = _PRODUCT
+        elif name == "at":
+            bound = _SCATTERED
+        if not isinstance(value, np.ndarray):
+            array = array.copy()
+        with np.errstate(all="ignore"):
+            self._array(array, bound, [operand for operand in operands if np.asarray(operand).dtype.kind in "biufc"])
+        if isinstance(value, np.ndarray):
+            return value
+        return array[()] if isinstance(value, np.generic) else array.item()
+
+    def _array(self, array: np.ndarray, bound: Bound, operands: list[Any]) -> None:
+        if not array.flags.writeable or not array.size:
+            return
+        parts = [array.real, array.imag] if array.dtype.kind == "c" else [array]
+        allowed = _allowed(bound, array)
+        ordered = any(word in bound.reason for word in _ORDERED)
+        if allowed and not (ordered and all(map(grained, operands)) and grained(array)):
+            unit = _ulp(np.abs(array)) * _unit(bound, tuple(operands), array) * allowed
+            for part in parts:
+                sign = self.rng.choice([-1.0, 1.0], part.shape)
+                part[...] = np.where(np.isfinite(part), part + (unit * sign).astype(part.dtype), part)
+            if array.dtype.kind == "c":
+                self._infinite(array)
+        if not bound.zeros and any(_mixed_zeros(operand) for operand in operands):
+            for part in parts:
+                part[...] = np.where(part == 0, np.copysign(part, self.rng.choice([-1.0, 1.0], part.shape)), part)
+        for part in parts:
+            # The sign of a NaN that is computed is not promised.
+            part[...] = np.where(np.isnan(part), np.copysign(part, self.rng.choice([-1.0, 1.0], part.shape)), part)
+            if self.flush:
+                part[np.abs(part) < np.finfo(part.dtype).tiny] *= 0
+
+    def _infinite(self, array: np.ndarray) -> None:
+        """Which part of a complex number is infinite is not said by any standard that both follow."""
+        wild = ~np.isfinite(array)
+        kinds = np.array(
+            [complex(np.nan, np.nan), complex(np.inf, np.nan), complex(np.nan, np.inf), complex(np.inf, 0)]
+        )
+        array[wild] = kinds[self.rng.integers(0, 4, int(wild.sum()))]
+
+
+def grained(value: Any) -> bool:
+    """Whether all are small multiples of a power of two."""
+    array = np.asarray(value)
+    if array.dtype.kind == "c":
+        return grained(array.real) and grained(array.imag)
+    if array.dtype.kind != "f":
+        return bool(np.all(np.abs(array.astype(float)) < 2.0**20)) if array.dtype.kind in "iu" else True
+    grain, limit = _GRAIN.get(array.dtype.name, (1.0, 1.0))
+    return bool(np.all((array * grain == np.rint(array * grain)) & (np.abs(array) < limit)))
+
+
+def _mixed_zeros(value: Any) -> bool:
+    array = np.asarray(value)
+    if array.dtype.kind == "c":
+        return True
+    return array.dtype.kind == "f" and bool(np.any((array == 0) & np.signbit(array)))
