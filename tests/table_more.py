@@ -269,6 +269,7 @@ HOST: dict[str, Form] = {
     "np.flatnonzero": _one("np.flatnonzero({x})", "biufc"),
     "np.argwhere": _one("np.argwhere({x})", "biufc"),
     "np.compress": _compress,
+    "compress": _compress,
     "np.extract": _masked("np.extract({m}, {x})"),
     "np.isin": _two("np.isin({x}, {y})"),
     "np.intersect1d": _two("np.intersect1d({x}, {y})"),
