@@ -67,3 +67,17 @@ def test_running_float16_results_are_rounded_after_each_step() -> None:
     for function in (np.cumsum, np.cumprod, np.add.accumulate, np.nancumsum, np.cumulative_sum):
         fast = aj.autocluster(policy="eager")(lambda x, function=function: function(x) + 1)
         np.testing.assert_array_equal(fast(numbers), function(numbers) + 1)
+
+
+def test_insert_of_several_values_at_one_listed_place() -> None:
+    a = np.array([[1, 1], [2, 2], [3, 3]])
+    for place in ([1], [-1], [0]):
+        for values in ([1, 2, 3], [[1], [2], [3]], 7, [[1, 2, 3], [4, 5, 6], [7, 8, 9]]):
+            check(lambda a, v, place=place: np.insert(a, place, v, axis=1), a, np.array(values))
+        check(lambda a, v, place=place: np.insert(a, place, v), a, np.array([7, 8]))
+
+
+def test_digitize_rounds_whole_numbers_before_it_looks_whether_they_fall() -> None:
+    x = 2**54
+    for bins in ([x + 1, x - 1], [x - 1, x + 1], [x, x]):
+        check(lambda x, bins: np.digitize(x, bins), np.array([x, x - 1]), np.array(bins))

@@ -84,13 +84,15 @@ def _insert(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     # NumPy tells where the new elements go: they are the places of -1.
     count = spec.shape[axis] - arr.shape[axis]
     indices = np.arange(arr.shape[axis])
-    source = _insert_call(indices, -1 if isinstance(obj, tuple) else np.full(count, -1), obj)
+    # One place, even of a list, takes any number of values.
+    is_one = not isinstance(obj, tuple) or len(obj) == 1
+    source = _insert_call(indices, np.full(count, -1) if is_one else -1, obj)
     values = values.reshape((1,) * (arr.ndim - values.ndim) + values.shape)
     if not isinstance(obj, tuple):
         values = jnp.moveaxis(values, 0, axis)
     shape = (*arr.shape[:axis], count, *arr.shape[axis + 1 :])
     values = jnp.broadcast_to(values, shape)
-    if isinstance(obj, tuple):
+    if isinstance(obj, tuple) and not is_one:
         # The values go to the sorted places, equal ones in the given order.
         places = np.asarray(obj)
         places = np.where(places < 0, places + arr.shape[axis], places)

@@ -191,8 +191,9 @@ def _digitize_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec
 def _digitize(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     dtype = np.result_type(*(spec.dtype for spec in node.specs))
     x, bins = (exact.cast(value, dtype) for value in xs)
-    rises = jnp.all(bins[1:] >= bins[:-1])
-    trap(~rises & ~jnp.all(bins[1:] <= bins[:-1]))
+    edges = exact.cast(xs[1], np.dtype(np.float64))  # NumPy rounds whole numbers before it looks whether they rise
+    rises = jnp.all(edges[1:] >= edges[:-1])
+    trap(~rises & ~jnp.all(edges[1:] <= edges[:-1]))
     side = "left" if node.keywords.get("right", False) else "right"
     place = search(jnp.where(rises, bins, bins[::-1]), x, side, trap)
     return (jnp.where(rises, place, bins.shape[0] - place),)
