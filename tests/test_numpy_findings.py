@@ -81,3 +81,12 @@ def test_digitize_rounds_whole_numbers_before_it_looks_whether_they_fall() -> No
     x = 2**54
     for bins in ([x + 1, x - 1], [x - 1, x + 1], [x, x]):
         check(lambda x, bins: np.digitize(x, bins), np.array([x, x - 1]), np.array(bins))
+
+
+def test_pad_refuses_what_numpy_refuses() -> None:
+    a = np.arange(6).reshape(2, 3)
+    for mode in ("constant", "edge", "reflect", "empty"):
+        for width in ("3", 3.4, 1 - 1j, None, True, np.float64(2), [1.5, 2]):
+            check(lambda a, width=width, mode=mode: np.pad(a, width, mode), a)
+        if mode != "empty":
+            check(lambda a, mode=mode: np.pad(a, 1, mode, constant_values=3), a)

@@ -90,13 +90,23 @@ def _append(arr: Any, values: Any, axis: int | None = None) -> Any:
 _PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap", "empty")
 
 
+_UNSET = object()
+
+
 def _pad_pairs(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
-    return [(int(a), int(b)) for a, b in np.broadcast_to(np.asarray(pad_width), (ndim, 2))]
+    widths = np.asarray(pad_width)
+    if widths.dtype.kind != "i":
+        raise TypeError("`pad_width` must be of integral type; not compiled")
+    return [(int(a), int(b)) for a, b in np.broadcast_to(widths, (ndim, 2))]
 
 
-def _pad(array: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Any:
+def _pad(array: Any, pad_width: Any, mode: str = "constant", constant_values: Any = _UNSET) -> Any:
     if mode not in _PAD_MODES:
         raise ValueError(f"mode '{mode}' is not compiled")
+    if constant_values is _UNSET:
+        constant_values = 0
+    elif mode != "constant":
+        raise ValueError(f"`constant_values` in mode '{mode}' is not compiled")
     pairs = _pad_pairs(pad_width, array.ndim)
     if min((n for pair in pairs for n in pair), default=0) < 0:
         raise ValueError("index can't contain negative values")
