@@ -24,6 +24,7 @@ from autojit.capture.values import (
     Selected,
     Storage,
     Sym,
+    contiguous_strides,
     is_plain,
     make_dummy,
 )
@@ -236,8 +237,8 @@ class Arrays(PythonNumbers):
         if order in ("K", "A") and not array.dummy.flags.c_contiguous:
             self.layout_matters(array)
             set_strides(fresh, ordered_strides(array.dummy, array.shape, array.dtype.itemsize))
-        if order == "F":
-            raise CannotCapture("keyword", "`order='F'`")
+        if order == "F" and array.dummy.ndim > 1:
+            set_strides(fresh, tuple(reversed(contiguous_strides(array.shape[::-1], array.dtype.itemsize))))
         return fresh
 
     def astype(self, array: Arr, dtype: Any, copy: bool = True) -> Arr:

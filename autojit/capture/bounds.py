@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.functions import Functions
+from autojit.capture.host_calls import HostCalls
 from autojit.capture.values import Arr, Known, LoopInt, Ragged, Span, Sym
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Const, Operand
@@ -16,7 +16,7 @@ from autojit.ops.chapters import TABLE
 Bound = Known | LoopInt
 
 
-class Bounds(Functions):
+class Bounds(HostCalls):
     """Ints between 0 and the length of an axis."""
 
     def bound_of(self, value: Any) -> Bound:

@@ -92,6 +92,20 @@ class Calls(Builtins):
         target = function.value
         if isinstance(target, functools.partial):
             raise CannotCapture("unsupported-syntax", "a `functools.partial`")
+        if not self.may_run_on_host(target):
+            return self._call_known(function, args, kwargs)
+        state = self.save()
+        try:
+            return self._call_known(function, args, kwargs)
+        except CannotCapture as error:
+            self.restore(state)
+            return self.on_host(target, args, kwargs, error)
+
+    def _call_known(self, function: Known, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Call an object that is known now."""
+        target = function.value
+        if isinstance(target, types.BuiltinMethodType) and isinstance(target.__self__, np.ufunc):
+            return self.call_partial(Partial(target.__self__, target.__name__), args, kwargs)
         try:
             result = self.call_numpy(target, args, kwargs)
         except CannotCapture as error:

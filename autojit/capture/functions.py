@@ -28,6 +28,8 @@ STATIC_FUNCTIONS = (
 )  # fmt: skip
 
 
+#: View functions whose first argument need not be an array.
+_OF_ANYTHING = (np.asarray, np.asanyarray, np.array, np.ascontiguousarray, np.asfortranarray, np.einsum)
 _NUMBERS = (bool, int, float, complex, np.generic)
 _SIGNATURES: dict[int, inspect.Signature | None] = {}
 
@@ -56,7 +58,7 @@ class Functions(Arrays):
                 return self.attribute(args[0], function.__name__)  # a number keeps its kind
             if scalar is not None and function in (np.squeeze, np.transpose) and isinstance(scalar.value, np.generic):
                 return scalar
-            if args and function not in (np.asarray, np.asanyarray, np.array, np.ascontiguousarray, np.einsum):
+            if args and function not in _OF_ANYTHING:
                 if not isinstance(args[0], Arr) and function is not np.broadcast_to:
                     args = [self.as_array(args[0]), *args[1:]]
             return self._ask_rule(rule, args, kwargs)
@@ -131,6 +133,7 @@ class Functions(Arrays):
         """`np.add.outer(...)`, `np.add.reduce(...)`, `np.add.at(...)`."""
         if partial.name == "at" and len(args) == 3 and not kwargs and isinstance(args[0], Arr):
             row = TABLE.rows.get(f"{partial.function.__name__}_at")
+            args = [args[0], *map(self._array_operand, args[1:])]
             if row is not None and args[0].kind == "array":
                 self.write(args[0], self.read(self.apply(row, args, {})))
                 return Known(None)

@@ -22,28 +22,34 @@ def _rule_transpose(self: Any, array: Arr, *axes: Any, **kwargs: Any) -> Arr:
 
 def _rule_reshape(self: Any, array: Arr, *shape: Any, **kwargs: Any) -> Arr:
     order = self.static(kwargs.pop("order", Known("C")))
-    if self.static(kwargs.pop("copy", Known(None))) is not None:
-        raise CannotCapture("keyword", "`copy=` of a reshape")
+    copy = self.static(kwargs.pop("copy", Known(None)))
     if len(shape) == 2 and isinstance(shape[1], Known) and shape[1].value in ("C", "F", "A"):
         shape, order = shape[:1], shape[1].value
     wanted = kwargs.get("shape", kwargs.get("newshape", shape[0] if len(shape) == 1 else Items(tuple, list(shape))))
-    return self.reshape(array, self.static(wanted), order)
+    if copy is False:
+        raise CannotCapture("keyword", "`copy=False` of a reshape")
+    return self.reshape(self.copy(array, order="K") if copy else array, self.static(wanted), order)
 
 
 def _rule_ravel(self: Any, array: Arr, order: Any = Known("C")) -> Arr:
     order = self.static(order)
-    if order in ("K", "A") and array.dummy.flags.c_contiguous:
-        order = "C"
     self.layout_matters(array)
-    if array.dummy.ndim == 1:
+    flags = array.dummy.flags
+    if array.dummy.ndim == 1 or (order == "K" and flags.c_contiguous):
         order = "C"
+    elif order == "F" or (order in ("K", "A") and flags.fnc):
+        array, order = self.transpose(array), "C"
+    elif order == "A":
+        order = "C"
+    elif order == "K":
+        raise CannotCapture("keyword", "`order='K'` of an array in neither order")
     if order == "C" and array.kind == "array" and not array.dummy.flags.c_contiguous:
         array = self.copy(array)  # the result is contiguous, also where a strided view would do
     return self.reshape(array, (-1,), order)
 
 
 def _rule_flatten(self: Any, array: Arr, order: Any = Known("C")) -> Arr:
-    return self.copy(self.reshape(self.copy(array), (-1,), self.static(order)))
+    return self.copy(_rule_ravel(self, array, order))
 
 
 def _rule_squeeze(self: Any, array: Arr, axis: Any = Known(None)) -> Arr:
@@ -183,15 +189,26 @@ def _rule_asarray(self: Any, value: Any, dtype: Any = Known(None), *args: Any, *
                 self.ask(np.array, self.static(item), wanted)  # NumPy refuses an int that does not fit
     array = self.as_array(value)
     order = self.static(kwargs.get("order", Known(None)))
-    if order not in (None, "C", "K", "A") or (order == "C" and not array.dummy.flags.c_contiguous):
-        raise CannotCapture("keyword", f"`order={order!r}`")
     if self.static(kwargs.get("copy", Known(None))):
         array = self.copy(array)
     if array.kind != "array":
         array = Arr(Storage(self.read(array), Spec((), array.dtype)), (), array.dummy)
-    if wanted is None or self.ask(np.dtype, wanted) == array.dtype:
+    if wanted is not None and self.ask(np.dtype, wanted) != array.dtype:
+        array = self.astype(array, wanted)
+    return _in_order(self, array, order)
+
+
+def _in_order(self: Any, array: Arr, order: Any) -> Arr:
+    """The array, or a copy, in the order that is asked for; one without axes is in any order."""
+    if order not in ("C", "F") or not array.dummy.ndim:
         return array
-    return self.astype(array, wanted)
+    self.layout_matters(array)
+    flags = array.dummy.flags
+    return array if (flags.c_contiguous if order == "C" else flags.f_contiguous) else self.copy(array, order=order)
+
+
+def _rule_asfortranarray(self: Any, value: Any, dtype: Any = Known(None)) -> Any:
+    return _rule_asarray(self, value, dtype, order=Known("F"))
 
 
 def _rule_ascontiguousarray(self: Any, value: Any, dtype: Any = Known(None)) -> Any:
@@ -317,6 +334,7 @@ VIEW_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.asarray: _rule_asarray,
     np.asanyarray: _rule_asarray,
     np.ascontiguousarray: _rule_ascontiguousarray,
+    np.asfortranarray: _rule_asfortranarray,
     np.array: _rule_array,
     np.copy: _rule_copy,
     np.copyto: _rule_copyto,

@@ -51,11 +51,16 @@ class Views(Recorder):
 
     def reshape(self, array: Arr, shape: Any, order: str = "C") -> Arr:
         """`array.reshape(shape)`: a view where NumPy makes one, else a copy."""
-        if order != "C" and array.dummy.ndim > 1:
-            raise CannotCapture("keyword", f"`order={order!r}` of a reshape")
         size = make_dummy((array.spec.size,), np.dtype(bool))
         full = self.ask(np.reshape, size, shape).shape
         self.layout_matters(array)
+        if order == "A":
+            order = "F" if array.dummy.flags.fnc else "C"
+        if order not in ("C", "F"):
+            raise CannotCapture("raises", f"ValueError: `order={order!r}` of a reshape")
+        if order == "F" and max(array.dummy.ndim, len(full)) > 1:
+            # The first axis moves fastest: what C order does to the axes in reverse.
+            return self.transpose(self.reshape(self.transpose(array), full[::-1]))
         try:
             dummy = np.reshape(array.dummy, full, copy=False)
         except ValueError:

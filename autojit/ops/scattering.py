@@ -16,10 +16,12 @@ from autojit.ops.reading import bounded
 _METHODS = {"add": "add", "subtract": "subtract", "multiply": "multiply", "maximum": "max", "minimum": "min"}
 
 
-def _call(function: np.ufunc) -> Callable[..., Any]:
-    def call(x: Any, indices: Any, values: Any) -> Any:
+def combined(function: np.ufunc) -> Callable[..., Any]:
+    """`function.at` of a copy."""
+
+    def call(x: Any, indices: Any, *values: Any) -> Any:
         result = np.array(x)
-        function.at(result, indices, values)
+        function.at(result, indices, *values)
         return result
 
     return call
@@ -60,7 +62,7 @@ def _lower(function: np.ufunc) -> Callable[..., Any]:
 
 ROWS: tuple[Op, ...] = tuple(
     row(
-        f"{function.__name__}_at", _call(function), "indexing", ("x", "indices", "values"), infer=_infer,
+        f"{function.__name__}_at", combined(function), "indexing", ("x", "indices", "values"), infer=_infer,
         lower=_lower(function), numpy=(), traps=True, bitwise="",
         samples=lambda rng: [
             ((rng.random(7), rng.integers(0, 7, 20), rng.random(20)), {}),

@@ -90,9 +90,9 @@ def observe(name: str, sample: str) -> Observed:
     if not info.hits and explained.regions:
         reason = "trapped: the data is left to NumPy" if info.traps else f"internal: no plan answered: {info}"
         return Observed("native", reason, difference)
-    if inlined:
-        return Observed("interpreted", "", difference)
-    return Observed("host" if explained.host_nodes else "compiled", "", difference)
+    if explained.host_nodes:
+        return Observed("host", "", difference)
+    return Observed("interpreted" if inlined else "compiled", "", difference)
 
 
 def _generators_opened(one: Outcome) -> Outcome:

@@ -1,9 +1,9 @@
 """Shapes, orders, joins and parts of arrays."""
 
 SAMPLES: dict[str, tuple[str, ...]] = {
-    "np.reshape": ("(a, (4, 3))", "(a, -1)", "(a, (2, 6), order='F')", "(a, (4, 3), copy=True)", "(d, (4, 3))"),
+    "np.reshape": ("(a, (4, 3))", "(a, -1)", "(a, (2, 6), order='F')", "(v, (2, 3), order='F')", "(d, (4, 3), order='A')", "(a, (4, 3), copy=True)", "(d, (4, 3))"),
     "np.resize": ("(a, (2, 3))", "(v, 8)", "(v, (4, 4))"),
-    "np.ravel": ("(a)", "(d)", "(a, order='F')", "(d, order='K')"),
+    "np.ravel": ("(a)", "(d)", "(t, order='F')", "(d, order='F')", "(d, order='A')", "(a, order='F')", "(d, order='K')"),
     "np.transpose": ("(a)", "(c, (2, 0, 1))", "(c, axes=(1, 0, 2))"),
     "np.permute_dims": ("(a)", "(c, (2, 0, 1))"),
     "np.matrix_transpose": ("(a)", "(c)"),
