@@ -77,6 +77,10 @@ def elementwise_strides(
 def asked_strides(op: Op, operands: Sequence[Any], params: dict[str, Any], results: Sequence[Arr]) -> None:
     """Give the results of a function the strides that NumPy gives them."""
     if "shape" in params:
+        (result,) = results
+        like = operands[0].dummy if op.name.endswith("_like") and isinstance(operands[0], Arr) else None
+        if like is not None and like.ndim == result.dummy.ndim:
+            set_strides(result, ordered_strides(like, result.shape, result.dtype.itemsize))
         return
     full = params.get("axis") if op.name == "np.delete" else None  # its places lie anywhere on the axis
     made: Any = None

@@ -208,7 +208,8 @@ def _in_order(self: Any, array: Arr, order: Any) -> Arr:
 
 
 def _rule_asfortranarray(self: Any, value: Any, dtype: Any = Known(None)) -> Any:
-    return _rule_asarray(self, value, dtype, order=Known("F"))
+    array = _rule_asarray(self, value, dtype, order=Known("F"))
+    return array if array.dummy.ndim else self.reshape(array, (1,))
 
 
 def _rule_ascontiguousarray(self: Any, value: Any, dtype: Any = Known(None)) -> Any:
