@@ -220,7 +220,7 @@ def _run_table(options: argparse.Namespace) -> int:
         if options.stop and failed:
             break
         aj.clear_cache()
-    how = "captured whole and run by NumPy" if options.numpy else "compiled whole"
+    how = "captured whole and run by NumPy" if options.numpy else "compiled"
     print(
         f"\n{done} programs from seed {options.seed}, {captured} {how}, {raising} that raise, {failed} failed, "
         f"{time.monotonic() - start:.0f} s"

@@ -294,7 +294,7 @@ class Tally:
 
     Attributes:
         done: Programs judged.
-        captured: Those that were answered by one plan, with no trap.
+        captured: Those that were answered by plans, with no trap.
         raising: Those that raise in NumPy.
         failures: Programs that differ, with what differs.
     """
@@ -322,16 +322,23 @@ def judge_evaluated(programs: Sequence[TableProgram]) -> tuple[Tally, list[Table
 
 
 def judge_compiled(programs: Sequence[TableProgram]) -> Tally:
-    """Judge programs compiled, many at once: those alone that would keep the others from being one plan."""
+    """Judge programs run by NumPy, then compiled, many at once: those that do not keep the others from one plan."""
     tally, good = judge_evaluated(programs)
     tally.captured = 0
     failed = {id(one) for found, _ in tally.failures for one in found}
     kept = {id(one) for one in good}
     rest = [one for one in programs if id(one) not in kept and id(one) not in failed]
     packs = [good[start : start + PACK] for start in range(0, len(good), PACK)]
-    for pack in packs + [[one] for one in rest]:
+    # Those that NumPy takes part in are compiled one by one: a few must do.
+    packs += [[one] for one in rest[:: max(len(rest) // 4, 1)]]
+    while packs:
+        pack = packs.pop()
         verdict = judge(pack)
-        tally.captured += len(pack) * (verdict.whole or not verdict.text and len(pack) > 1 and not verdict.traps)
+        if verdict.traps and len(pack) > 1 and not verdict.text:
+            # NumPy has answered for all of them.
+            packs += [pack[::2], pack[1::2]]
+            continue
+        tally.captured += len(pack) * (not verdict.text and not verdict.traps)
         if verdict.text:
             tally.failures += guilty(pack) if len(pack) > 1 else [(pack, verdict.text)]
     return tally

@@ -130,6 +130,8 @@ class Noise:
             return
         parts = [array.real, array.imag] if array.dtype.kind == "c" else [array]
         allowed = _allowed(bound, array)
+        if array.dtype.kind == "c":  # real results, too, may be written to complex memory
+            allowed = max(allowed, _allowed(bound, array.real))
         ordered = any(word in bound.reason for word in _ORDERED)
         if allowed and not (ordered and all(map(grained, operands)) and grained(array)):
             unit = _ulp(np.abs(array)) * _unit(bound, tuple(operands), array) * allowed

@@ -154,3 +154,69 @@ def test_methods_have_fewer_parameters() -> None:
 def test_what_python_raises_where_nobody_reads_it(symbol: str) -> None:
     source = f"def program(a, b):\n    x = int(a[0]) {symbol} int(b[0])\n    return a + 1\n"
     check(load(source), np.array([4, 5]), np.array([-1 if symbol in "<<>>" else 0]))
+
+
+# ---- choices of arrays
+
+
+def _named_twice(a):
+    x = a + 1
+    y = x if a.sum() > 0 else x * 2
+    y[0] = 9
+    return x, y
+
+
+def _bound_in_a_branch(a):
+    x = a + 1
+    if a.sum() > 0:
+        y = x
+    else:
+        y = x * 2
+    y[0] = 9
+    return x, y
+
+
+def _bound_again(a):
+    x, z = a + 1, a - 1
+    if a.sum() > 0:
+        z = x
+    x[0] = 5
+    return z
+
+
+def _of_other_orders(a):
+    x, z = a.T + 1, a - 1
+    return x if a.sum() > 0 else z
+
+
+def _carried(a):
+    x = a + 1
+    best = x * 0
+    for i in range(4):
+        best[0] += 1
+        x = x * 2 - i
+        if x.sum() > 9:
+            best = x
+    return best, x
+
+
+def _best_of(a):
+    x, best = a + 1, a * 0
+    for i in range(4):
+        x = x * 2 - i
+        if x.sum() > 9:
+            best = x
+    return best + x
+
+
+@pytest.mark.parametrize(
+    "function", [_named_twice, _bound_in_a_branch, _bound_again, _of_other_orders, _carried, _best_of]
+)
+def test_which_array_it_is_the_data_decides(function) -> None:
+    for sign in (1, -1):
+        check(function, sign * np.ones((2, 2)))
+        check(function, sign * np.arange(9.0).reshape(3, 3))
+
+
+def test_a_choice_of_contents_is_captured_where_nobody_can_tell() -> None:
+    check(_best_of, np.ones((2, 2)), whole=True)

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture import layout
 from autojit.capture.python_numbers import EXACT_INT, bounds_of, plain
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.undo import Undo, containers_of, is_changed
-from autojit.capture.values import Arr, Frame, Items, Known, LoopInt, Opaque, Storage, Stream, Sym
+from autojit.capture.values import Arr, Frame, Items, Known, LoopInt, Opaque, Storage, Stream, Sym, storages_in
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Operand
 from autojit.ops.chapters import TABLE
@@ -111,6 +112,9 @@ class Branches(Undo):
 
     # ---- expressions
 
+    #: Whether some array is one or another, as the data decides.
+    has_chosen = False
+
     def _eval_IfExp(self, node: ast.IfExp) -> Any:
         test = self.test(node.test)
         if isinstance(test, bool):
@@ -185,9 +189,16 @@ class Branches(Undo):
         if isinstance(one, Arr) and isinstance(other, Arr) and one.kind == other.kind == "array":
             if one.storage is other.storage and one.steps == other.steps and not one.readonly:
                 return one
-            if self._is_private(one) and self._is_private(other) and one.spec == other.spec and one.shape:
+            same = one.spec == other.spec and one.dummy.strides == other.dummy.strides
+            if self._is_private(one) and self._is_private(other) and same and one.shape:
                 value = self.builder.add(TABLE["np.where"], [test, self.read(one), self.read(other)], {}, self.line)
-                return self.fresh(value[0])
+                chosen = self.fresh(value[0])
+                layout.set_strides(chosen, one.dummy.strides)
+                chosen.storage.origins = tuple(
+                    origin for array in (one, other) for origin in array.storage.origins or (array.storage,)
+                )
+                self.has_chosen = True
+                return chosen
         elif _is_number(one) and _is_number(other):
             return self._chosen_number(test, one, other, what)
         return Opaque("data-branch", f"{what} is one object or another, as the data decides")
@@ -249,19 +260,21 @@ class Branches(Undo):
 
     def _references(self, storage: Storage) -> int:
         """How many names and items mean a storage."""
-        count, frame = 0, self.frame
-        seen: set[int] = set()
+        return sum(each is storage for each in self._named_storages())
+
+    def _named_storages(self) -> Iterator[Storage]:
+        """The storage of each array that a name or an item means."""
+        frame = self.frame
         while frame is not None:
-            waiting = list(frame.env.values())
-            while waiting:
-                value = waiting.pop()
-                if isinstance(value, Arr) and value.storage is storage:
-                    count += 1
-                elif isinstance(value, Items) and id(value) not in seen:
-                    seen.add(id(value))
-                    waiting += value.values
+            yield from storages_in(frame.env.values())
             frame = frame.caller or frame.parent
-        return count
+
+    def commit(self, array: Arr, value: Operand) -> None:
+        if self.has_chosen:
+            storage = array.storage
+            if any(other is not storage and other.may_be(storage) for other in self._named_storages()):
+                raise CannotCapture("data-branch", "the data decides whether another name means the array written")
+        super().commit(array, value)
 
     # ---- statements
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import types
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from autojit.capture.recorder import Observed
 from autojit.capture.regions import END, RETURN, Region, RegionTree
 from autojit.capture.results import Recipe, RecipeMaker, Unset
 from autojit.capture.statements import Signal
-from autojit.capture.values import UNKNOWN, Arr, ArraySpec, Closure, Frame, Items, Known, Opaque, Sym
+from autojit.capture.values import UNKNOWN, Arr, ArraySpec, Closure, Frame, Items, Known, Opaque, Sym, storages_in
 from autojit.errors import CannotCapture, Reason, SourceLine
 from autojit.ir.graph import Graph, Write
 
@@ -254,6 +255,9 @@ class _Survey(Loops):
             roots = [self.frame.env.get(name) for name in region.live_out]
         else:
             roots = [] if returned is None else [returned, *map(self.frame.env.get, region.live_return)]
+        found = {id(storage): storage for storage in storages_in(root for root in roots if root is not None)}
+        if self.has_chosen and any(a.may_be(b) for a, b in combinations(found.values(), 2)):
+            raise CannotCapture("data-branch", "the data decides whether two results are one array")
         maker = RecipeMaker(self, [root for root in roots if root is not None])
         recipes = tuple(Unset() if root is None else maker.make(root) for root in roots)
         written = [storage for storage in self.arrays if storage.written]

@@ -310,6 +310,8 @@ class Carry(Branches):
                         names.unstable[name] = value.dtype
             else:
                 last.append(name)
+        if self.has_chosen:
+            self._refuse_unclear(heads, ends, written)
         leaves = self._leaves(leaving.value, inner, initial, seen)
         outputs = [self.read(plain(ends[name]) if name in names.either else ends[name]) for name in names.carried]
         for name in heads:
@@ -332,6 +334,14 @@ class Carry(Branches):
             [],
             stable,
         )  # fmt: skip
+
+    def _refuse_unclear(self, heads: dict[str, Arr], ends: dict[str, Any], written: dict[int, Any]) -> None:
+        """What is written in an iteration may not be what another name means, as the data decides."""
+        for name, head in heads.items():
+            if id(head.storage) in written and any(
+                other != name and ends[other].storage.may_be(ends[name].storage) for other in heads
+            ):
+                raise CannotCapture("long-loop", f"the data decides whether another name means the array of `{name}`")
 
     def _moved(
         self, trades: Trades, heads: dict[str, Arr], written: dict[int, Any], leaving: Leaving
@@ -408,7 +418,10 @@ class Carry(Branches):
             raise CannotCapture("long-loop", "it carries an object that is not an array or number")
         spec = value.spec
         slot = inner.input(spec)
-        return Arr(Storage(slot, spec, shared=shared), (), make_dummy(spec.shape, spec.dtype), spec.kind)
+        origins = value.storage.origins or (value.storage,) if self.has_chosen else ()
+        return Arr(
+            Storage(slot, spec, shared=shared, origins=origins), (), make_dummy(spec.shape, spec.dtype), spec.kind
+        )
 
     def _as_scalar(self, value: Any) -> Arr:
         operand = self.operand(value)

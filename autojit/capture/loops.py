@@ -301,6 +301,11 @@ class Loops(Carry):
             storage.written = True
         for name in body.last:
             env[name] = self._named(next(after))
+        if self.has_chosen:
+            for name in (*body.names, *body.last):
+                ways = [body.ends[name], initial.get(name)]
+                storages = [value.storage for value in ways if isinstance(value, Arr)]
+                env[name].storage.origins = tuple(s for each in storages for s in each.origins or (each,))
         leaves = [self._named(next(after)) for _ in body.leaves]
         broke = next(after) if leaving.broke is not None else None
         returned = next(after) if leaving.returned is not None else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import collections
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -119,6 +119,7 @@ class Storage:
         written: Whether a statement has written it.
         strides: Those of a new array that is not in C order.
         shared: Whether somebody else may see the array too: contents must not stand for the object.
+        origins: The memories of which this one is a choice that the data makes: it may be any of them.
     """
 
     value: Operand
@@ -128,6 +129,12 @@ class Storage:
     written: bool = False
     strides: tuple[int, ...] | None = None
     shared: bool = False
+    origins: tuple[Storage, ...] = ()
+
+    def may_be(self, other: Storage) -> bool:
+        """Whether two memories may be one."""
+        mine = {id(storage) for storage in self.origins or (self,)}
+        return any(id(storage) in mine for storage in other.origins or (other,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +315,19 @@ class Frame:
     trusted: bool = False
     caller: Frame | None = None
     node: Any = None
+
+
+def storages_in(values: Iterable[Any]) -> Iterator[Storage]:
+    """The storage of each array among values and in the lists, tuples and dicts among them."""
+    seen: set[int] = set()
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Arr):
+            yield value.storage
+        elif isinstance(value, Items) and id(value) not in seen:
+            seen.add(id(value))
+            waiting += value.values
 
 
 def describe(value: Any) -> str:
