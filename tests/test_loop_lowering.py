@@ -17,6 +17,7 @@ from autojit.ir.index import Index, Place, Slice
 from autojit.ir.spec import Spec
 from autojit.ops.chapters import TABLE
 from autojit.ops.loop_bodies import tidy
+from tests.helpers import check
 
 INT = Spec((), np.dtype(np.int64), "python")
 FLOAT = Spec((), np.dtype(np.float64), "scalar")
@@ -288,3 +289,31 @@ def test_long_sums_in_loops_are_accurate(dtype: Any) -> None:
     x = np.full(400_000, 0.1, dtype)
     wanted = sums(x)
     np.testing.assert_allclose(autojit.autocluster(policy="eager")(sums)(x), wanted, rtol=64 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("step", [-3, -2, 2, 3, 7])
+def test_steps_that_do_not_divide_the_distance(step, known):
+    for start in (0, 1, -2):
+        for stop in range(-5, 6):
+            inner = Builder()
+            _, x = inner.input(INT), inner.input(FLOAT)
+            more = inner.add(TABLE["np.add"], [x, inner.const(1.0)])
+            body = Graph("body", tuple(inner.inputs), tuple(inner.nodes), more)
+            outer = Builder()
+            bounds = [outer.const(start), outer.const(stop)] if known else [outer.input(INT), outer.input(INT)]
+            x = outer.input(FLOAT)
+            results = outer.add(TABLE["loop"], [*bounds, x], {"body": body, "step": step, "carried": 1})
+            graph = Graph("counting", tuple(outer.inputs), tuple(outer.nodes), results)
+            values = [np.float64(0.0)] if known else [start, stop, np.float64(0.0)]
+            assert Executable(graph).run(values)[0] == len(range(start, stop, step))
+
+
+def test_one_iteration_of_a_longer_step():
+    def program(a, b, n):
+        for i in range(0, n, 2):
+            a[0, i : i + 3] += b[i:3]
+        return a
+
+    for n in (1, 3, 1):
+        check(program, np.ones((4, 3)), np.array([3.0, -2.0, 1.0]), n)

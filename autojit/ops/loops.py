@@ -15,7 +15,7 @@ from jax import lax
 from jax.extend.core import jaxpr_as_fun
 
 from autojit.ir.evaluate import evaluate
-from autojit.ir.graph import Graph
+from autojit.ir.graph import Const, Graph
 from autojit.ir.spec import Spec
 from autojit.ops.families import row
 from autojit.ops.flushing import any_of
@@ -49,6 +49,8 @@ def _lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
     body, step, carried = params["body"], params["step"], params["carried"]
     exits = params.get("exits", False)
     start, stop = (x.astype(np.int64) for x in xs[:2])
+    if abs(step) > 1:
+        stop = _aligned(node, start, stop)
     carry, constant = tuple(xs[2 : 2 + carried]), xs[2 + carried :]
     function, traps = _traced(body, (start, *xs[2:]))
 
@@ -69,6 +71,19 @@ def _lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
     if traps:
         trap(trapped[0])
     return results
+
+
+def _aligned(node: Any, start: Any, stop: Any) -> Any:
+    """The first index that is not in the range.
+
+    XLA takes too few iterations where the step does not divide the distance to the stop (openxla/xla#48454).
+    """
+    first, last = node.inputs[:2]
+    step = node.keywords["step"]
+    if isinstance(first, Const) and isinstance(last, Const):
+        return jnp.asarray(first.value + step * len(range(first.value, last.value, step)), np.int64)
+    step = np.int64(step)
+    return start + step * (-((start - stop) // step)).clip(0)
 
 
 def _traced(body: Graph, values: Sequence[Any]) -> tuple[Callable[..., list[Any]], bool]:
