@@ -90,3 +90,20 @@ def test_pad_refuses_what_numpy_refuses() -> None:
             check(lambda a, width=width, mode=mode: np.pad(a, width, mode), a)
         if mode != "empty":
             check(lambda a, mode=mode: np.pad(a, 1, mode, constant_values=3), a)
+
+
+def test_dtypes_with_metadata_are_numpys() -> None:
+    marked = np.dtype(int, metadata={"unit": "s"})
+
+    def make(dtype):
+        return np.ones(3, dtype=dtype), np.arange(3).astype(dtype)
+
+    def keep(x):
+        return x[1:], x + 1
+
+    array = np.arange(3)
+    for function, plain, with_metadata in ((make, np.dtype(int), marked), (keep, array, array.astype(marked))):
+        fast = aj.autocluster(policy="eager")(function)
+        for argument in (with_metadata, plain, with_metadata):
+            wanted = [result.dtype.metadata for result in function(argument)]
+            assert [result.dtype.metadata for result in fast(argument)] == wanted

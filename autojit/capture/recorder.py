@@ -104,7 +104,15 @@ class Recorder(Memory):
             check(f"type({name}) is {constant(kind)}", f"`{what}` is of type {kind.__name__}")
             affine = (((name, 1),), 0) if moving and kind is int else None
             return self._sym(name, value, moving, affine)
-        if kind in (str, bytes, range, slice) or isinstance(value, np.dtype):
+        if isinstance(value, np.dtype) and value.metadata is not None:
+            check(f"{path} is {constant(value)}", f"`{what}` is the same dtype")
+            return Opaque("argument-type", f"`{what}` is a dtype with metadata")
+        if isinstance(value, np.dtype):
+            known = constant(value)
+            text = f"{path} is {known} or type({path}) is {constant(kind)} and {path} == {known}"
+            check(f"({text} and {path}.metadata is None)", f"`{what}` is {value!r}")
+            return Known(value)
+        if kind in (str, bytes, range, slice):
             text = constant(value) if kind not in (str, bytes) else repr(value)
             check(f"type({path}) is {constant(kind)} and {path} == {text}", f"`{what}` is {value!r}")
             return Known(value)
@@ -143,7 +151,7 @@ class Recorder(Memory):
         check, constant = self.prologue.check, self.prologue.constant
         dtype = value.dtype
         name = self.prologue.let("a", path)
-        if dtype not in COMPILED_DTYPES or not dtype.isnative:
+        if dtype not in COMPILED_DTYPES or not dtype.isnative or dtype.metadata is not None:
             check(f"type({name}) is ndarray and {name}.dtype == {constant(dtype)}", f"`{what}` has dtype {dtype}")
             return Opaque("argument-type", f"`{what}` has dtype `{dtype}`")
         is_scalar = isinstance(value, ArraySpec) and value.scalar
@@ -151,7 +159,8 @@ class Recorder(Memory):
         known = constant(dtype)
         check(
             f"type({name}) is ndarray and "
-            f"({name}.dtype is {known} or {name}.dtype == {known} and {name}.dtype.isnative) and "
+            f"({name}.dtype is {known} or {name}.dtype == {known} and "
+            f"{name}.dtype.isnative and {name}.dtype.metadata is None) and "
             f"{name}.shape == {value.shape!r}",
             f"`{what}` is an array of dtype {dtype} and shape {value.shape}",
         )
