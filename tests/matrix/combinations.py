@@ -1,0 +1,50 @@
+"""All combinations of a row: its forms with every dtype in every layout."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autojit.ir.op import Op
+from tests.matrix.arguments import DTYPES, LAYOUTS, seeded
+from tests.matrix.forms import Form, arguments, forms_of
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """One form of a row with arguments.
+
+    Attributes:
+        row: The row that the form is meant to try; others may be part of it.
+        form: The text.
+        label: The dtype and the layout.
+        values: The arguments by their names in the text.
+    """
+
+    row: Op
+    form: Form
+    label: str
+    values: dict[str, Any]
+
+    def text(self, number: int) -> list[str]:
+        """The statements with the names of one combination among many."""
+        names = {name: f"{name}{number}" for name in (*self.values, "r")}
+        return [line.format(**names) for line in self.form.lines]
+
+
+def combinations(row: Op) -> Iterator[Combination]:
+    """Every combination of a row; those whose text has no argument that varies only once."""
+    rng = np.random.default_rng(zlib.crc32(row.name.encode()))
+    for form in forms_of(row, rng):
+        varies = form.varied or any("{" + letter + "}" in form.text for letter in "aqutsbvwo")
+        laid_out = form.varied or any("{" + letter + "}" in form.text for letter in "aqut")
+        for dtype in DTYPES if varies else DTYPES[-3:-2]:
+            for layout in LAYOUTS if laid_out else LAYOUTS[:1]:
+                random = seeded(row.name, form.text, dtype, layout)
+                with np.errstate(all="ignore"):
+                    values = arguments(form, dtype, layout, random)
+                yield Combination(row, form, f"{dtype} {layout}", values)
