@@ -38,9 +38,10 @@ class Evaluated:
         try:
             with np.errstate(all="ignore", invalid="raise"):
                 results = evaluate(self.graph, inputs)
+            # An int that int64 does not hold is trapped, too.
+            made = [np.array(result, one.spec.dtype, order="C") for result, one in zip(results, self.graph.results)]
         except Exception as error:
             raise Trapped(self.name) from error
-        made = [np.array(result, one.spec.dtype, order="C") for result, one in zip(results, self.graph.results)]
         for result in made:
             result.flags.writeable = False
         return made

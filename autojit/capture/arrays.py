@@ -133,7 +133,7 @@ class Arrays(PythonNumbers):
             return self.as_array(value)
         return value
 
-    def _power(self, base: Any, exponent: Any) -> Any:
+    def _power(self, base: Any, exponent: Any, is_operator: bool = True) -> Any:
         self._refuse_python_scalars(np.power, base, exponent)
         if isinstance(exponent, Sym) and isinstance(exponent.value, int) and not exponent.moving:
             exponent = Known(self.demand(exponent))
@@ -145,7 +145,8 @@ class Arrays(PythonNumbers):
             is_half = exponent.value == 0.5
             self.prologue.check(f"bool({exponent.name} == 0.5) is {bool(is_half)}", "an exponent is 0.5 or is not")
             ufunc = fast_power(whole.spec, exponent.value) if is_half else None
-        if ufunc is not None:
+        # `np.power` itself takes these ways for real floats alone: the square of bools is int8, their power int64.
+        if ufunc is not None and (is_operator or whole.dtype.kind == "f"):
             return self.apply(TABLE.rows[f"np.{ufunc.__name__}"], [base], {})
         return self.apply(TABLE.rows["np.power"], [base, exponent], {})
 

@@ -29,7 +29,7 @@ STATIC_FUNCTIONS = (
 
 
 #: View functions whose first argument need not be an array.
-_OF_ANYTHING = (np.asarray, np.asanyarray, np.array, np.ascontiguousarray, np.asfortranarray, np.einsum)
+_OF_ANYTHING = (np.asarray, np.asanyarray, np.array, np.ascontiguousarray, np.asfortranarray, np.einsum, np.copyto)
 _NUMBERS = (bool, int, float, complex, np.generic)
 _SIGNATURES: dict[int, inspect.Signature | None] = {}
 
@@ -68,7 +68,7 @@ class Functions(Arrays):
             return self._convert(function, args, kwargs)
         is_power = function is np.power and len(args) == 2 and not kwargs
         if is_power and isinstance(args[0], Arr) and args[0].kind != "python":
-            return self._power(args[0], self._as_operand(args[1]))
+            return self._power(args[0], self._as_operand(args[1]), is_operator=False)
         row = self.find_row(function)
         if row is None:
             return NotImplemented
@@ -161,6 +161,8 @@ class Functions(Arrays):
         if not (isinstance(out, Known) and out.value is None):
             if not isinstance(out, Arr) or not isinstance(result, Arr):
                 raise CannotCapture("keyword", f"`out=` of `{row.name}`")
+            if row.name == "np.dot" and not out.dummy.ndim:
+                raise CannotCapture("keyword", "`out=` without axes, which `np.dot` returns as a scalar")
             if row.family != "elementwise" and out.dtype != result.dtype:
                 raise CannotCapture("keyword", f"`out=` of another dtype, in which `{row.name}` would compute")
             return self.store(out, result)
@@ -250,6 +252,8 @@ class Functions(Arrays):
     def parameter(self, name: str, value: Any) -> Any:
         """A static parameter in its hashable form."""
         static = self.static(value)
+        if isinstance(static, np.uint64) and name in ("start_or_stop", "stop", "step"):
+            raise CannotCapture("keyword", "a bound of `np.arange` of type `uint64`, which gives floats")
         if name == "dtype" and static is not None:
             return self.ask(np.dtype, static)
         return _freeze(static)

@@ -189,13 +189,17 @@ def _rule_asarray(self: Any, value: Any, dtype: Any = Known(None), *args: Any, *
                 self.ask(np.array, self.static(item), wanted)  # NumPy refuses an int that does not fit
     array = self.as_array(value)
     order = self.static(kwargs.get("order", Known(None)))
-    if self.static(kwargs.get("copy", Known(None))):
+    copy = self.static(kwargs.get("copy", Known(None)))
+    if copy:
         array = self.copy(array)
     if array.kind != "array":
         array = Arr(Storage(self.read(array), Spec((), array.dtype)), (), array.dummy)
     if wanted is not None and self.ask(np.dtype, wanted) != array.dtype:
         array = self.astype(array, wanted)
-    return _in_order(self, array, order)
+    array = _in_order(self, array, order)
+    if copy is not None and not copy and array is not value:
+        raise CannotCapture("raises", "ValueError: a copy cannot be avoided")
+    return array
 
 
 def _in_order(self: Any, array: Arr, order: Any) -> Arr:
@@ -225,6 +229,8 @@ def _rule_array(self: Any, value: Any, dtype: Any = Known(None), **kwargs: Any) 
     count = self.static(kwargs.pop("ndmin", Known(0)))
     kwargs.pop("subok", None)
     fresh = not isinstance(value, Arr)
+    if copy is not None and not copy:
+        kwargs["copy"] = Known(False)
     array = _rule_asarray(self, value, dtype, **kwargs)
     if copy and not fresh and isinstance(value, Arr) and array.storage is value.storage:
         array = self.copy(array, order="K")
@@ -247,10 +253,12 @@ def _rule_fill(self: Any, array: Arr, value: Any) -> Any:
 
 
 def _rule_copyto(
-    self: Any, target: Arr, source: Any, casting: Any = Known("same_kind"), where: Any = Known(True)
+    self: Any, target: Any, source: Any, casting: Any = Known("same_kind"), where: Any = Known(True)
 ) -> Any:
     if not (isinstance(where, Known) and where.value is True):
         raise CannotCapture("keyword", "`where=` of `np.copyto`")
+    if not isinstance(target, Arr) or target.kind != "array":
+        raise CannotCapture("raises", "TypeError: the target of `np.copyto` is no array")
     value = self.as_array(source) if not isinstance(source, Known | Sym) else source
     if isinstance(value, Arr) and not np.can_cast(value.dtype, target.dtype, self.static(casting)):
         raise CannotCapture("raises", "TypeError: cannot cast array data")

@@ -29,6 +29,8 @@ def _infer(name: str) -> Infer:
         dtype = _dtype(name, a)
         if dtype.itemsize > 16 or a.dtype == np.float16 or 0 in a.shape:
             raise CannotCapture("argument-type", f"`np.fft.{name}` of these arguments is not compiled")
+        if params.get("axes") == () or (not a.shape and name in ("fftn", "ifftn")):
+            raise CannotCapture("keyword", f"`np.fft.{name}` along no axis, which is its argument")
         try:
             (shape,) = traced_shapes(
                 rule, [Spec(a.shape, np.dtype(np.float64) if a.dtype.kind in "biu" else a.dtype)], params

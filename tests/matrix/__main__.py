@@ -10,16 +10,14 @@ import contextlib
 import os
 import sys
 import time
-import zlib
 from collections import Counter
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-import autojit as aj
 from autojit.ops.chapters import CHAPTERS
 from tests.evaluated import evaluated
-from tests.matrix.combinations import Combination, combinations
-from tests.matrix.judge import Verdict, judge, source_of
+from tests.matrix.combinations import combinations
+from tests.matrix.judge import Verdict, forget, judge, source_of
 
 _STATES = ("compiled", "host", "trapped", "native", "raises")
 
@@ -42,17 +40,12 @@ def main(arguments: list[str] | None = None) -> int:
                 continue
             for row in chapter.ROWS:
                 if options.k is None or options.k in row.name:
-                    chosen = [one for one in combinations(row) if in_shard(one, shard, shards)]
-                    total += _show(row.name, judge(chosen), options.show)
-                    aj.clear_cache()
+                    found = judge(combinations(row, shard, shards))
+                    total += _show(row.name, found, options.show)
+                    forget()
     seconds = time.monotonic() - start
     print(f"{_counts(total)}, {seconds:.0f} s")
     return 1 if total["differing"] else 0
-
-
-def in_shard(one: Combination, shard: int, shards: int) -> bool:
-    """Whether a combination belongs to a part."""
-    return zlib.crc32(f"{one.form.text} {one.label}".encode()) % shards == shard - 1
 
 
 def _show(name: str, verdicts: list[Verdict], most: int) -> Counter[str]:

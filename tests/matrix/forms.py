@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -48,14 +49,14 @@ def forms_of(row: Op, rng: np.random.Generator) -> list[Form]:
     if name.endswith(".outer"):
         texts += [text.format(name=name) for text in PARTIAL]
     elif row.family == "elementwise" and name not in SPELLED and len(row.operands) == 1:
-        texts += [text.format(name=name) for text in UNARY]
+        texts += [text.format(name=name) for text in (UNARY if isinstance(row.call, np.ufunc) else UNARY[::3])]
     elif row.numpy and isinstance(row.numpy[0], np.ufunc) and len(row.operands) == 2 and row.samples is None:
         texts += [text.format(name=name) for text in BINARY]
         texts += [text.format(OPERATORS[name]) for text in _OPERATED if name in OPERATORS]
     elif row.family == "reduction" and len(row.operands) == 1 and row.samples is None and name not in SPELLED:
         texts += [f"{name}({{a}}{more})" for more in REDUCTION if _known(more, row)]
         texts += [f"{{a}}.{method}({more[2:]})" for method in row.methods for more in REDUCTION if _known(more, row)]
-    texts += [f"{{a}}.{method}()" for method in row.methods if row.samples is None and row.family != "reduction"]
+    texts += [f"{{a}}.{method}()" for method in row.methods if row.family == "elementwise" and name not in SPELLED]
     found = [Form(text) for text in dict.fromkeys(texts)]
     return found + (list(_from_samples(row, rng)) if row.samples is not None and row.numpy else [])
 
@@ -72,16 +73,37 @@ def _from_samples(row: Op, rng: np.random.Generator) -> Iterator[Form]:
     for args, kwargs in row.samples(rng):
         bases: dict[str, Any] = {}
         varied: list[str] = []
-        texts = [_argument(arg, bases, varied) for arg in args]
-        names = {getattr(one, "__name__", "") for one in row.numpy}
-        function = row.name
-        keywords = [f"{name}={_argument(value, bases, [])}" for name, value in kwargs.items()]
-        if function == "np.einsum":
-            texts, keywords = [keywords[0].split("=", 1)[1], *texts], keywords[1:]
-        yield Form(f"{function}({', '.join([*texts, *keywords])})", bases, tuple(varied))
+        texts = [_argument(arg, bases, varied) for arg in _grouped(row, args)]
+        keywords = {name: _argument(value, bases, []) for name, value in kwargs.items()}
+        ahead = [keywords.pop(name) for name in ("subscripts", "start_or_stop") if name in keywords]
+        named = [f"{name}={text}" for name, text in keywords.items()]
+        called = [*ahead, *(_named(row, number, text) for number, text in enumerate(texts))]
+        yield Form(f"{row.name}({', '.join([*called, *named])})", bases, tuple(varied))
         for method in row.methods:
-            if method in names and texts and texts[0].startswith("{"):
-                yield Form(f"{texts[0]}.{method}({', '.join([*texts[1:], *keywords])})", bases, tuple(varied))
+            if texts and texts[0].startswith("{"):
+                yield Form(f"{texts[0]}.{method}({', '.join([*texts[1:], *named])})", bases, tuple(varied))
+
+
+def _grouped(row: Op, args: tuple[Any, ...]) -> list[Any]:
+    """A sample's operands, with those of a sequence parameter as one list each."""
+    sequences = sum(name.startswith("[") for name in row.operands)
+    if not sequences or any(isinstance(arg, list | tuple) for arg in args):
+        return list(args)
+    count = (len(args) - len(row.operands) + sequences) // sequences
+    rest = list(args)
+    return [
+        [rest.pop(0) for _ in range(count)] if name.startswith("[") else rest.pop(0) for name in row.operands if rest
+    ]
+
+
+def _named(row: Op, number: int, text: str) -> str:
+    """An operand by its name, where it does not stand at its place among the function's parameters."""
+    try:
+        names = list(inspect.signature(row.numpy[0]).parameters)
+    except (TypeError, ValueError):
+        return text
+    name = row.operands[min(number, len(row.operands) - 1)].strip("[]")
+    return f"{name}={text}" if name in names and names.index(name) != number else text
 
 
 def _argument(value: Any, bases: dict[str, Any], varied: list[str]) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import linecache
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import autojit as aj
+from autojit.capture import calls
 from autojit.errors import UncompilableError
 from tests.helpers import arrays_of, clone
 from tests.matrix.combinations import Combination
@@ -91,7 +93,7 @@ def plain(one: Combination) -> Done:
     return Done(names["r"], None, values)
 
 
-def judge(combinations: Sequence[Combination], strict: bool = True) -> list[Verdict]:
+def judge(combinations: Iterable[Combination], strict: bool = True) -> list[Verdict]:
     """Judge combinations, packed by whether NumPy raises."""
     found: list[Verdict] = []
     pack: list[tuple[Combination, Done]] = []
@@ -110,6 +112,13 @@ def judge(combinations: Sequence[Combination], strict: bool = True) -> list[Verd
         if pack:
             found += _judge_pack(pack, strict)
     return found
+
+
+def forget() -> None:
+    """Give back the memory of the functions that were made."""
+    aj.clear_cache()
+    calls._sources.clear()
+    linecache.clearcache()
 
 
 def _judge_pack(pack: list[tuple[Combination, Done]], strict: bool) -> list[Verdict]:

@@ -157,7 +157,8 @@ def _unit(bound: Bound, args: tuple[object, ...], wanted: np.ndarray) -> np.ndar
         largest = max((_largest(array) for array in arrays), default=0.0)
         if bound.scale == "array":
             count, largest = float(max(arrays[0].shape, default=1)), max(largest, _largest(wanted))
-        mass = largest if bound.scale == "operands" else count * (largest**2 if bound.scale == "squares" else largest)
+        square = float(np.square(largest))
+        mass = largest if bound.scale == "operands" else count * (square if bound.scale == "squares" else largest)
         real = np.dtype(wanted.real.dtype)
         mass = min(mass, float(np.finfo(real).max))
         return np.maximum(1.0, np.spacing(np.asarray(mass, real)).astype(float) / _ulp(np.abs(wanted)))

@@ -1,0 +1,143 @@
+"""What the matrix of rows, dtypes and layouts has found."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import autojit as aj
+from tests.helpers import check, outcome
+
+
+def check_memory(function, *args):
+    """As `check`; the results lie in memory as NumPy's do, too."""
+    fast = check(function, *args)
+    wanted, got = outcome(function, args, {}).result, outcome(fast, args, {}).result
+    for one, other in zip(got, wanted, strict=True):
+        assert one.strides == other.strides
+
+
+def test_power_of_bools_is_not_their_square():
+    def f(a):
+        return np.power(a, 2), a**2
+
+    check(f, np.array([True, False]))
+
+
+def test_power_of_complex_numbers_is_not_their_square():
+    def f(a):
+        return np.power(a, -1), np.power(a, 0.5)
+
+    check(f, np.array([1 + 2j, -3 + 0.5j]))
+
+
+def test_copies_of_repeated_arrays_keep_the_order_of_their_axes():
+    def f(a, b):
+        return a.astype(np.float32), np.nan_to_num(a), np.round(b), np.isclose(a, a), np.real(a), np.iscomplex(a)
+
+    check_memory(f, np.broadcast_to(np.arange(4.0), (3, 4)), np.broadcast_to(np.arange(4), (3, 4)))
+
+
+def test_order_of_an_outer_table():
+    def f(a, b):
+        return np.add.outer(a, b), np.multiply.outer(a.T, b)
+
+    check_memory(f, np.arange(12.0).reshape(3, 4).T, np.arange(2.0))
+
+
+def test_order_of_arrays_picked_on_a_later_axis():
+    def f(a, i):
+        return a[:, i], a[:, [0, 2]], np.delete(a, [0, 2], axis=1), a[i]
+
+    check_memory(f, np.arange(12.0).reshape(3, 4), np.array([2, 0, 1]))
+
+
+def test_reshaping_an_array_picked_on_a_later_axis_copies():
+    def f(a, i):
+        b = a[:, i]
+        b.reshape(-1)[0] = 7
+        return b
+
+    check(f, np.arange(12.0).reshape(3, 4), np.array([2, 0, 1]))
+
+
+def test_order_of_turned_results():
+    def f(a, b):
+        return (
+            np.cross(a, b, axis=0),
+            np.linspace(a[0], b[0], 4, axis=1),
+            np.diff(a.T, 2),
+            np.ones_like(a.T, shape=(2, 2)),
+        )
+
+    check_memory(f, np.arange(15.0).reshape(3, 5), np.ones((3, 5)))
+
+
+def test_choices_of_python_numbers_take_the_dtype_of_the_others():
+    def f(i, a):
+        return np.choose(i, [a, a, 3]), np.choose(i, [a, 1.5, 300]), np.choose(i, (1, 2, 3)), np.choose(i, [a, 300, a])
+
+    check(f, np.array([0, 2, 1]), np.array([1, 2, 3], np.int8))
+    check(f, np.array([0, 2, 1]), np.array([1, 2, 3], np.uint64))
+
+
+def test_copy_that_cannot_be_avoided():
+    def f(a):
+        return np.array(a, copy=False, dtype=float)
+
+    check(f, np.arange(3))
+    check(f, np.arange(3.0))
+
+
+def test_array_in_its_own_scalar_type_is_itself():
+    def f(a, b):
+        return np.float64(a), np.float64(b), np.bool_(a > 1)
+
+    check(f, np.arange(3.0), np.arange(3))
+
+
+def test_copyto_a_scalar():
+    def f(a):
+        np.copyto(a, 1.0)
+        return a
+
+    check(f, np.float64(3))
+
+
+def test_first_power_of_a_matrix_is_the_matrix():
+    def f(a):
+        return np.linalg.matrix_power(a, 1), np.linalg.matrix_power(a, 2)
+
+    check(f, np.array([[1.0, 2.0], [3.0, 4.0]]))
+
+
+def test_indices_of_a_diagonal_are_one_array():
+    def f(n):
+        one, other = np.diag_indices(n)
+        one[0] = 3
+        return one, other
+
+    check(f, 4)
+
+
+def test_bound_of_an_unsigned_range():
+    def f(n):
+        return np.arange(n) + 1
+
+    check(f, np.uint64(3))
+    check(f, np.int32(3))
+
+
+def test_dot_into_an_array_without_axes():
+    def f(a, out):
+        return np.dot(a, a, out=out)
+
+    check(f, np.array(2.0), np.array(0.0))
+    assert type(aj.autocluster(f, policy="eager")(np.array(2.0), np.array(0.0))) is np.float64
+
+
+def test_transform_along_no_axis_is_the_argument():
+    def f(a):
+        return np.fft.fftn(a), np.fft.ifftn(a), np.fft.fft2(np.ones((2, 2)), axes=(0, 1))
+
+    check(f, np.array(2.0))
+    check(f, np.array(2.0 + 1j))
