@@ -64,13 +64,13 @@ def special(random: Random, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarr
 def as_dtype(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """A sample's numbers in another dtype."""
     if values.dtype.kind in "fc" and dtype.kind in "biu":
-        values = np.rint(values.real * 5)
+        values = np.rint(np.real(values) * 5)
     if dtype.kind == "u":
         values = np.abs(values)
     if dtype.kind == "c" and values.dtype.kind != "c":
         values = values + 0.5j * values.reshape(-1)[::-1].reshape(values.shape)
     if values.dtype.kind == "c" and dtype.kind != "c":
-        values = values.real
+        values = np.real(values)
     return values.astype(dtype)
 
 

@@ -58,7 +58,7 @@ def forms_of(row: Op, rng: np.random.Generator) -> list[Form]:
         texts += [f"{{a}}.{method}({more[2:]})" for method in row.methods for more in REDUCTION if _known(more, row)]
     texts += [f"{{a}}.{method}()" for method in row.methods if row.family == "elementwise" and name not in SPELLED]
     found = [Form(text) for text in dict.fromkeys(texts)]
-    return found + (list(_from_samples(row, rng)) if row.samples is not None and row.numpy else [])
+    return found + (list(_from_samples(row, rng)) if row.samples is not None and (row.numpy or row.methods) else [])
 
 
 _OPERATED = ("{{a}} {0} {{b}}", "{{n}} {0} {{a}}", "{{a}} {0} {{x}}", "{{a}} {0}= {{b}}\n{{r}} = {{a}}")
@@ -78,7 +78,8 @@ def _from_samples(row: Op, rng: np.random.Generator) -> Iterator[Form]:
         ahead = [keywords.pop(name) for name in ("subscripts", "start_or_stop") if name in keywords]
         named = [f"{name}={text}" for name, text in keywords.items()]
         called = [*ahead, *(_named(row, number, text) for number, text in enumerate(texts))]
-        yield Form(f"{row.name}({', '.join([*called, *named])})", bases, tuple(varied))
+        if row.numpy:
+            yield Form(f"{row.name}({', '.join([*called, *named])})", bases, tuple(varied))
         for method in row.methods:
             if texts and texts[0].startswith("{"):
                 yield Form(f"{texts[0]}.{method}({', '.join([*texts[1:], *named])})", bases, tuple(varied))
@@ -100,7 +101,7 @@ def _named(row: Op, number: int, text: str) -> str:
     """An operand by its name, where it does not stand at its place among the function's parameters."""
     try:
         names = list(inspect.signature(row.numpy[0]).parameters)
-    except (TypeError, ValueError):
+    except (IndexError, TypeError, ValueError):
         return text
     name = row.operands[min(number, len(row.operands) - 1)].strip("[]")
     return f"{name}={text}" if name in names and names.index(name) != number else text
