@@ -109,13 +109,21 @@ def test_one_array_twice() -> None:
     check(power, _fresh(3, 3))
 
 
-@pytest.mark.filterwarnings("ignore::FutureWarning")  # NumPy says it of what `meshgrid` returns
 def test_grids_that_are_views() -> None:
     def function(a, b):
         x, y = np.meshgrid(a, b, copy=False)
-        return x, y, np.meshgrid(a, b)
+        return x + y, np.meshgrid(a, b)
 
     check(function, _fresh(3), _fresh(2))
+
+
+def test_no_warning_of_arrays_that_are_only_read() -> None:
+    def function(a, b):
+        x, y = np.broadcast_arrays(a, b)
+        return x + y * 2
+
+    fast = check(function, _fresh(3), _fresh(4, 1))
+    assert fast.cache_info().hits
 
 
 def test_compress_as_a_method() -> None:

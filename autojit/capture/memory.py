@@ -75,7 +75,8 @@ class Memory:
         if array.readonly or array.kind != "array":
             by_view = any(step.op.name in ("np.broadcast_to", "np.diagonal") for step in array.steps)
             if storage.path is not None and not by_view:
-                self.prologue.check(f"not {storage.path}.flags.writeable", "the array that is written is read-only")
+                readonly = f"{storage.path}.__array_interface__['data'][1]"
+                self.prologue.check(readonly, "the array that is written is read-only")
             raise CannotCapture("read-only", "the array is read-only")
         bases = [storage.value]
         for step in array.steps[:-1]:

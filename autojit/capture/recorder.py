@@ -174,7 +174,9 @@ class Recorder(Memory):
         self.arrays.append(storage)
         is_array = isinstance(value, np.ndarray)
         dummy = make_dummy(value.shape, dtype, value.strides if is_array else None)
-        return Arr(storage, (), dummy, spec.kind, readonly=is_array and not value.flags.writeable)
+        # `flags.writeable` warns of arrays of `np.broadcast_arrays`, which are not to be written.
+        readonly = is_array and value.__array_interface__["data"][1]
+        return Arr(storage, (), dummy, spec.kind, readonly=readonly)
 
     def be_exact(self) -> None:
         """Record only what gives NumPy's bits."""
