@@ -72,6 +72,13 @@ def test_order_of_turned_results():
     check_memory(f, np.arange(15.0).reshape(3, 5), np.ones((3, 5)))
 
 
+def test_order_of_products_and_of_unravelled_indices():
+    def f(a, i):
+        return a @ a, np.matmul(a.T, a), np.dot(a, a), *np.unravel_index(i, (2, 3, 4)), *np.unravel_index(i.T, (4, 6))
+
+    check_memory(f, np.arange(9.0).reshape(3, 3).T, np.array([[0, 11], [23, 5]]).T)
+
+
 def test_choices_of_python_numbers_take_the_dtype_of_the_others():
     def f(i, a):
         return np.choose(i, [a, a, 3]), np.choose(i, [a, 1.5, 300]), np.choose(i, (1, 2, 3)), np.choose(i, [a, 300, a])
@@ -86,6 +93,13 @@ def test_copy_that_cannot_be_avoided():
 
     check(f, np.arange(3))
     check(f, np.arange(3.0))
+
+
+def test_copy_of_an_array_keeps_its_order():
+    def f(a, b):
+        return np.asarray(a, copy=True), np.asarray(b, copy=True), np.asarray(b, copy=True, order="C")
+
+    check_memory(f, np.broadcast_to(np.arange(4.0), (3, 4)), np.ones((3, 4)).T)
 
 
 def test_array_in_its_own_scalar_type_is_itself():

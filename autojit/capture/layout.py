@@ -20,13 +20,14 @@ _SHORT = 5
 def keep(op: Op, operands: Sequence[Any], params: dict[str, Any], results: Sequence[Arr]) -> None:
     """Give the results of an op the strides that NumPy gives them: of a ufunc by rule, else on small arrays."""
     if op.name == "np.unravel_index":
-        _interleave(results)
+        _interleave(operands, results)
         return
     dummies = [value.dummy for value in operands if isinstance(value, Arr)]
     if not any(result.kind == "array" and result.dummy.ndim > 1 for result in results):
         return
     is_outer = op.name.endswith(".outer")
-    if is_outer or any(isinstance(function, np.ufunc) for function in op.numpy):
+    is_ufunc = any(isinstance(function, np.ufunc) for function in op.numpy)
+    if is_outer or (is_ufunc and op.family != "contraction"):
         if all(dummy.flags.c_contiguous or dummy.ndim == 0 for dummy in dummies):
             return
         if is_outer:
@@ -39,11 +40,13 @@ def keep(op: Op, operands: Sequence[Any], params: dict[str, Any], results: Seque
         asked_strides(op, operands, params, results)
 
 
-def _interleave(results: Sequence[Arr]) -> None:
-    """The results are the columns of one array."""
+def _interleave(operands: Sequence[Any], results: Sequence[Arr]) -> None:
+    """The results are the columns of one array, in the order of the operand."""
+    dummies = [value.dummy for value in operands if isinstance(value, Arr)]
     for result in results:
         if result.kind == "array" and result.dummy.ndim:
-            set_strides(result, tuple(step * len(results) for step in result.dummy.strides))
+            strides = elementwise_strides(dummies, result.shape, result.dtype) or result.dummy.strides
+            set_strides(result, tuple(step * len(results) for step in strides))
 
 
 def own_strides(result: Any) -> tuple[int, ...] | None:

@@ -191,7 +191,7 @@ def _rule_asarray(self: Any, value: Any, dtype: Any = Known(None), *args: Any, *
     order = self.static(kwargs.get("order", Known(None)))
     copy = self.static(kwargs.get("copy", Known(None)))
     if copy:
-        array = self.copy(array)
+        array = self.copy(array, order="K")
     if array.kind != "array":
         array = Arr(Storage(self.read(array), Spec((), array.dtype)), (), array.dummy)
     if wanted is not None and self.ask(np.dtype, wanted) != array.dtype:
