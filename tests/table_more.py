@@ -286,6 +286,7 @@ HOST: dict[str, Form] = {
     "np.packbits": _one("np.packbits({x})", "b"),
     "np.unpackbits": lambda g: f"np.unpackbits({g.array('u', (1, 2), lambda a: a.dtype == np.uint8 and a.size < 9)})",
     "np.i0": _one("np.i0({x})", "f"),
+    "byteswap": _one("{x}.byteswap()", "iu"),
     "np.geomspace": lambda g: "np.geomspace(1.0, 8.0, 4)",
 }
 
@@ -353,5 +354,13 @@ INTERNAL: dict[str, Form] = {
     "np.transpose": lambda g: f"np.transpose({g.array()})",
     "np.reshape": lambda g: f"np.reshape({g.array()}, {g.random.choice(['-1', '(-1, 1)', '(1, -1)'])})",
     "np.broadcast_to": lambda g: (lambda x: f"np.broadcast_to({x}, (2, *{x}.shape))")(g.array()),
+    "np.lib.stride_tricks.sliding_window_view": lambda g: (
+        f"np.lib.stride_tricks.sliding_window_view({g.array(ndim=(1, 3), good=lambda a: len(a) > 1)}, 2, axis=0)"
+    ),
+    **{
+        f"np.{name}": lambda g, name=name: f"np.{name}({g.sides[0]})"
+        for name in ("hanning", "hamming", "blackman", "bartlett")
+    },
+    "np.kaiser": lambda g: f"np.kaiser({g.sides[0]}, 14.0)",
     "np.diagonal": lambda g: f"np.diagonal({g.array(ndim=(2, 3))}{g.random.choice(['', ', 1', ', -1'])})",
 }

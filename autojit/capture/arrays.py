@@ -15,6 +15,7 @@ from autojit.capture.python_numbers import PythonNumbers, affine_of, is_python_n
 from autojit.capture.recorder import describe
 from autojit.capture.values import (
     Arr,
+    Flat,
     Items,
     Known,
     Masked,
@@ -273,7 +274,9 @@ class Arrays(PythonNumbers):
                 return part
             # The imaginary part of real numbers is read-only.
             return self.step(part, "np.broadcast_to", {"shape": part.shape}, part.dummy)
-        if name in ("flat", "base", "flags", "strides", "data", "ctypes", "__array_interface__"):
+        if name == "flat":
+            return Flat(array)
+        if name in ("base", "flags", "strides", "data", "ctypes", "__array_interface__"):
             raise CannotCapture("unsupported-syntax", f"the attribute `.{name}` of an array")
         if not hasattr(dummy, name):
             raise CannotCapture("raises", f"AttributeError: an array has no attribute `{name}`")

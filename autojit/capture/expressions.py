@@ -12,10 +12,12 @@ import numpy as np
 
 from autojit.capture.arrays import BINARY, COMPARE
 from autojit.capture.calls import TRUSTED, Calls
+from autojit.capture.put_functions import flat_item
 from autojit.capture.recorder import describe
 from autojit.capture.values import (
     Arr,
     Closure,
+    Flat,
     Frame,
     Items,
     Known,
@@ -33,6 +35,8 @@ from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
 
 _MISSING = object()
+#: The types of `np.r_`, `np.c_`, `np.s_` and `np.index_exp`.
+_INDEX_OBJECTS = (type(np.r_), type(np.c_), type(np.s_))
 #: Attributes of a NumPy scalar that do not depend on its value.
 _OF_THE_TYPE = ("dtype", "ndim", "size", "shape", "itemsize", "nbytes", "strides")
 
@@ -116,6 +120,8 @@ class Expressions(Calls):
             return Known(self._is_same(left, right) is (kind is ast.Is))
         if kind in (ast.In, ast.NotIn):
             found = self._contains(left, right)
+            if isinstance(found, Arr):
+                return found if kind is ast.In else self.fresh(self.apply(TABLE["py_not"], [found], {}).storage.value)
             return Known(found if kind is ast.In else not found)
         return self.binary(kind, left, right)
 
@@ -144,13 +150,15 @@ class Expressions(Calls):
                 self.prologue.check(f"{paths[0]} is not {paths[1]}", "two arguments are not one array", soft=True)
         return False
 
-    def _contains(self, item: Any, container: Any) -> bool:
+    def _contains(self, item: Any, container: Any) -> Any:
         if isinstance(container, Items) and not is_plain(container.kind):
             raise CannotCapture("unsupported-syntax", f"a membership test in {describe(container)}")
         if isinstance(container, Items) and isinstance(container.items, dict):
             return self.static(item) in container.items
         if isinstance(container, Known) and isinstance(container.value, dict) and container.path is not None:
             return self.static(item) in self.open(container).items
+        if isinstance(container, Arr):
+            return self.contains_element(container, item)
         wanted = self.static(item)
         if isinstance(container, Stream):
             return any(wanted == self.static(each) for each in self.each(container))
@@ -193,11 +201,10 @@ class Expressions(Calls):
         return Items(list, self._items(node.elts))
 
     def _eval_Set(self, node: ast.Set) -> Any:
-        return Known(self.ask(set, [self.static(item) for item in self._items(node.elts)]))
+        return Known(self.ask(set, [*map(self.static, self._items(node.elts))]))
 
     def _eval_SetComp(self, node: ast.SetComp) -> Any:
-        items = self._comprehension(node, lambda: self.evaluate(node.elt))[0]
-        return Known(self.ask(set, [self.static(item) for item in items]))
+        return Known(self.ask(set, [*map(self.static, self._comprehension(node, lambda: self.evaluate(node.elt))[0])]))
 
     def _eval_Dict(self, node: ast.Dict) -> Any:
         items: dict[Any, Any] = {}
@@ -302,12 +309,14 @@ class Expressions(Calls):
             raise CannotCapture(value.id, value.detail)
         if isinstance(value, Arr | Selected):
             return self.getitem(value, key)
+        if isinstance(value, Flat):
+            return flat_item(self, value.array, key)
         if isinstance(key, Arr):
             raise CannotCapture("data-value", "an index into a Python object that depends on array data")
         if isinstance(value, Known) and (value.value is np.mgrid or value.value is np.ogrid):
             return self._grid(value.value, key)
-        if isinstance(value, Known) and value.value is np.s_:
-            return Known(self._plain_key(key))
+        if isinstance(value, Known) and isinstance(value.value, _INDEX_OBJECTS):
+            return self._inline(Known(type(value.value).__getitem__), [value, self._with_slices(key)], {})
         if isinstance(value, Known) and isinstance(value.value, list | tuple | dict) and value.path is not None:
             value = self.open(value)
         if isinstance(value, Items) and is_plain(value.kind):
@@ -323,6 +332,14 @@ class Expressions(Calls):
         if isinstance(value, Sym):
             raise CannotCapture("raises", "TypeError: a scalar is not subscriptable")
         raise CannotCapture("unsupported-syntax", f"an index into {describe(value)}")
+
+    def _with_slices(self, key: Any) -> Any:
+        """An index as the object that Python makes of it."""
+        if isinstance(key, SliceParts):
+            return Known(self._plain_key(key))
+        if isinstance(key, Items) and key.kind is tuple:
+            return Items(tuple, [self._with_slices(item) for item in key.values])
+        return key
 
     def _plain_key(self, key: Any) -> Any:
         if isinstance(key, SliceParts):

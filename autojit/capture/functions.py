@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -10,12 +11,14 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from autojit.capture.arrays import Arrays
+from autojit.capture.recorder import describe
 from autojit.capture.values import Arr, Items, Known, Partial, Storage, Sym
 from autojit.capture.view_functions import VIEW_FUNCTIONS, VIEW_METHODS
 from autojit.errors import CannotCapture
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
 from autojit.ops.chapters import TABLE
+from autojit.ops.elementwise_rounding import clip_call
 from autojit.ops.host import host_function
 from autojit.ops.linalg import RESULT_TYPES
 from autojit.ops.reductions import UFUNC_METHODS
@@ -24,12 +27,16 @@ from autojit.ops.reductions import UFUNC_METHODS
 STATIC_FUNCTIONS = (
     np.shape, np.ndim, np.size, np.result_type, np.promote_types, np.can_cast, np.issubdtype, np.iscomplexobj,
     np.isrealobj, np.isscalar, np.broadcast_shapes, np.finfo, np.iinfo, np.dtype, np.isfortran, np.iterable,
+    np.isdtype, np.common_type, np.mintypecode, np.min_scalar_type, np.base_repr, np.binary_repr, np.typename,
     normalize_axis_index, normalize_axis_tuple,
 )  # fmt: skip
 
 
 #: View functions whose first argument need not be an array.
-_OF_ANYTHING = (np.asarray, np.asanyarray, np.array, np.ascontiguousarray, np.asfortranarray, np.einsum, np.copyto)
+_OF_ANYTHING = (
+    np.asarray, np.asanyarray, np.array, np.ascontiguousarray, np.asfortranarray, np.einsum, np.block,
+    np.copyto, np.put, np.putmask, np.place, np.fill_diagonal,
+)  # fmt: skip
 _NUMBERS = (bool, int, float, complex, np.generic)
 _SIGNATURES: dict[int, inspect.Signature | None] = {}
 
@@ -93,8 +100,14 @@ class Functions(Arrays):
         def plain(value: Any) -> Any:
             if isinstance(value, Arr):
                 return value.dummy[()] if value.kind == "scalar" else value.dummy
+            if function is np.result_type and isinstance(value, Sym) and type(value.value) in (bool, float, complex):
+                return value.value  # no dtype depends on which one it is
             return self.static(value)
 
+        if function is np.min_scalar_type and any(isinstance(a, Arr) and not a.dummy.ndim for a in args):
+            raise CannotCapture("data-value", "the least type for a number")
+        if function is np.isfortran:
+            self.layout_matters(args[0])
         if any(isinstance(a, Arr) and a.kind == "python" for a in args):
             raise CannotCapture("data-value", "the type of a number taken out of an array")
         if function is np.shape or function is np.ndim or function is np.size:
@@ -104,7 +117,9 @@ class Functions(Arrays):
     def _convert(self, kind: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """`np.float32(x)` and the like."""
         if len(args) != 1 or kwargs:
-            raise CannotCapture("unsupported-syntax", f"`{kind.__name__}` with other than one argument")
+            if kwargs or not all(isinstance(value, Known) for value in args):
+                raise CannotCapture("unsupported-syntax", f"`{kind.__name__}` with other than one argument")
+            return Known(self.ask(kind, *(self.static(value) for value in args)))
         if not isinstance(args[0], Arr):
             if isinstance(args[0], Items):
                 return self.astype(self.as_array(args[0]), kind)
@@ -144,6 +159,13 @@ class Functions(Arrays):
             kwargs = {**kwargs, "axis": Known(0)}
         return self.call_row(row, args, kwargs)
 
+    def contains_element(self, array: Arr, item: Any) -> Arr:
+        """`item in array`: whether any element is equal."""
+        if array.kind != "array" or not isinstance(item, Known | Sym | Arr):
+            raise CannotCapture("unsupported-syntax", f"a membership test in {describe(array)}")
+        equal = self.binary(ast.Eq, array, item)
+        return self.apply(TABLE["item_bool"], [self.call_row(TABLE["np.any"], [equal], {}, np.any)], {})
+
     def attribute(self, value: Any, name: str) -> Any:
         """`value.name` (the expressions' room provides it)."""
         raise NotImplementedError
@@ -153,6 +175,8 @@ class Functions(Arrays):
     def call_row(self, row: Op, args: list[Any], kwargs: dict[str, Any], function: Any = None) -> Any:
         """Call a row with Python's arguments: sort them into operands and parameters, and handle `out=`."""
         given = self._bind(row, args, kwargs, function)
+        if row.name == "np.clip":
+            row, given = self._bounded(row, given)
         out = given.pop("out", Known(None))
         if isinstance(out, Items) and out.kind is tuple and len(out.items) == 1:
             out = out.items[0]  # type: ignore[index] -- a tuple has a list
@@ -170,6 +194,21 @@ class Functions(Arrays):
             kind = RESULT_TYPES.get(row.name)
             return Items(kind, result) if kind is not None else Items(tuple, result)
         return result
+
+    def _bounded(self, row: Op, given: dict[str, Any]) -> tuple[Op, dict[str, Any]]:
+        """A call of `np.clip` with one bound is another function's."""
+        low, high = (given.pop(f"a_{name}", given.pop(name, Known(None))) for name in ("min", "max"))
+        missing = [isinstance(bound, Known) and bound.value is None for bound in (low, high)]
+        if missing == [False, False]:
+            return row, {**given, "a_min": low, "a_max": high}
+        if not isinstance(given.get("a"), Arr) or all(missing):
+            raise CannotCapture("keyword", "`np.clip` without bounds")
+        ends = [None if gone else getattr(end, "value", end) for end, gone in zip((low, high), missing, strict=True)]
+        function, bounds = clip_call(given["a"].spec, *ends)
+        if len(bounds) != 1:
+            raise CannotCapture("keyword", "a bound of `np.clip` that bounds nothing")
+        operands = dict(zip(TABLE[f"np.{function.__name__}"].operands, (given.pop("a"), high if missing[0] else low)))
+        return TABLE[f"np.{function.__name__}"], {**given, **operands}
 
     def _bind(self, row: Op, args: list[Any], kwargs: dict[str, Any], function: Any) -> dict[str, Any]:
         """The arguments by parameter name; `*` holds a variadic part."""

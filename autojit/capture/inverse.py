@@ -13,6 +13,9 @@ from autojit.ir.op import Op
 from autojit.ir.spec import Spec
 from autojit.ops.chapters import TABLE
 
+#: Functions whose views NumPy does not let anybody write to.
+READONLY_VIEWS = ("np.broadcast_to", "np.diagonal", "np.lib.stride_tricks.sliding_window_view")
+
 
 def inverse(step: ViewStep, base: Spec) -> tuple[Op, tuple[Operand, ...], dict[str, Any]]:
     """The op that puts a new value of a view back into its base.

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autojit.capture.masked import MaskedArrays
-from autojit.capture.values import Arr, Items, Known, Opaque, Stream, describe, is_plain
+from autojit.capture.put_functions import flat_items
+from autojit.capture.values import Arr, Flat, Items, Known, Opaque, Stream, describe, is_plain
 from autojit.errors import CannotCapture
 
 #: Iterating over more items than this is a long loop.
@@ -31,6 +32,8 @@ class Iteration(MaskedArrays):
                 raise CannotCapture("raises", "TypeError: iteration over a 0-d array")
             self._check_trips(value.shape[0])
             return (self.getitem(value, Known(position)) for position in range(value.shape[0]))
+        if isinstance(value, Flat):
+            return self.each(flat_items(self, value.array))
         if isinstance(value, Items) and is_plain(value.kind):
             self._check_trips(len(value.items))
             return self._keys(value.items) if isinstance(value.items, dict) else iter(value.items)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autojit.capture.build import CaptureBuilder
-from autojit.capture.inverse import inverse
+from autojit.capture.inverse import READONLY_VIEWS, inverse
 from autojit.capture.prologue import Prologue
 from autojit.capture.values import Arr, Storage
 from autojit.errors import CannotCapture, SourceLine
@@ -73,7 +73,7 @@ class Memory:
         """
         storage = array.storage
         if array.readonly or array.kind != "array":
-            by_view = any(step.op.name in ("np.broadcast_to", "np.diagonal") for step in array.steps)
+            by_view = any(step.op.name in READONLY_VIEWS for step in array.steps)
             if storage.path is not None and not by_view:
                 readonly = f"{storage.path}.__array_interface__['data'][1]"
                 self.prologue.check(readonly, "the array that is written is read-only")

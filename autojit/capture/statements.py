@@ -9,10 +9,11 @@ from typing import Any
 
 from autojit.capture.calls import source_of
 from autojit.capture.expressions import Expressions
+from autojit.capture.put_functions import exactly, put_flat
 from autojit.capture.recorder import describe
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.source import source_line
-from autojit.capture.values import Arr, Closure, Frame, Items, Known, Opaque, Ragged, Selected, Sym
+from autojit.capture.values import Arr, Closure, Flat, Frame, Items, Known, Opaque, Ragged, Selected, Sym
 from autojit.errors import CannotCapture
 
 #: Loops with more iterations are not unrolled.
@@ -168,7 +169,8 @@ class Statements(Expressions):
             old = self.attribute(owner, target.attr)
             if isinstance(old, Arr) and old.kind == "array":
                 # `self.x += y` writes the array; binding the same object again changes nothing.
-                if self.is_own_attribute(owner, target.attr):
+                is_part = isinstance(owner, Arr) and target.attr in ("real", "imag") and owner.dtype.kind == "c"
+                if is_part or self.is_own_attribute(owner, target.attr):
                     self.inplace(type(node.op), old, self.evaluate(node.value))
                     return None
         raise CannotCapture("statement", "the assignment to an attribute")
@@ -183,6 +185,18 @@ class Statements(Expressions):
             self._unpack(target, value)
         elif isinstance(target, ast.Subscript):
             self._store_item(self.evaluate(target.value), self.evaluate(target.slice), value)
+        elif isinstance(target, ast.Attribute):
+            self._store_attribute(self.evaluate(target.value), target.attr, value)
+        else:
+            raise CannotCapture("statement", "the assignment to an attribute")
+
+    def _store_attribute(self, owner: Any, name: str, value: Any) -> None:
+        is_array = isinstance(owner, Arr) and owner.kind == "array"
+        if is_array and name == "flat":
+            put_flat(self, owner, Known(slice(None)), value)
+        elif is_array and name in ("real", "imag") and owner.dtype.kind == "c":
+            part = self.array_attribute(owner, name)
+            self.setitem(part, Known(Ellipsis), exactly(self, value, part))
         else:
             raise CannotCapture("statement", "the assignment to an attribute")
 
@@ -205,6 +219,8 @@ class Statements(Expressions):
             raise CannotCapture(owner.id, owner.detail)
         if isinstance(owner, Arr | Selected):
             self.setitem(owner, key, value)
+        elif isinstance(owner, Flat):
+            put_flat(self, owner.array, key, value)
         elif isinstance(owner, Items) and owner.path is None and owner.kind in (list, dict):
             plain = self._plain_key(key)
             self.change()

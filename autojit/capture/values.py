@@ -275,6 +275,13 @@ class Method:
 
 
 @dataclass(eq=False, slots=True)
+class Flat:
+    """`array.flat`."""
+
+    array: Arr
+
+
+@dataclass(eq=False, slots=True)
 class Partial:
     """`np.add.outer` and the like: a ufunc with one of its methods."""
 

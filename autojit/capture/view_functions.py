@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.histograms import histogram
+from autojit.capture.put_functions import rule_copyto, rule_fill_diagonal, rule_place, rule_put, rule_putmask
 from autojit.capture.values import Arr, Items, Known, Storage, Sym, make_dummy
+from autojit.capture.windows import rule_windows
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec
 from autojit.ops.chapters import TABLE
@@ -252,25 +254,63 @@ def _rule_fill(self: Any, array: Arr, value: Any) -> Any:
     return Known(None)
 
 
-def _rule_copyto(
-    self: Any, target: Any, source: Any, casting: Any = Known("same_kind"), where: Any = Known(True)
-) -> Any:
-    if not (isinstance(where, Known) and where.value is True):
-        raise CannotCapture("keyword", "`where=` of `np.copyto`")
-    if not isinstance(target, Arr) or target.kind != "array":
-        raise CannotCapture("raises", "TypeError: the target of `np.copyto` is no array")
-    value = self.as_array(source) if not isinstance(source, Known | Sym) else source
-    if isinstance(value, Arr) and not np.can_cast(value.dtype, target.dtype, self.static(casting)):
-        raise CannotCapture("raises", "TypeError: cannot cast array data")
-    self.setitem(target, Known(Ellipsis), value)
-    return Known(None)
-
-
 def _method_sort(self: Any, array: Arr, axis: Any = Known(-1), **kwargs: Any) -> Any:
     if kwargs:
         raise CannotCapture("keyword", "an argument of `ndarray.sort`")
     self.write(array, self.read(self.call_row(TABLE["np.sort"], [array], {"axis": axis})))
     return Known(None)
+
+
+def _rule_vecdot(self: Any, left: Any, right: Any, axis: Any = Known(-1)) -> Any:
+    """`np.linalg.vecdot`, whose axis must not be broadcast."""
+    left, right = self.as_array(left), self.as_array(right)
+    place = self.static(axis)
+    if place != -1:
+        left, right = (self.permuted(one, lambda d: np.moveaxis(d, place, -1)) for one in (left, right))
+    return self.call_row(TABLE["np.vecdot"], [left, right], {}, np.vecdot)
+
+
+def _rule_block(self: Any, arrays: Any) -> Any:
+    """`np.block`: the innermost lists are joined along the last axis, those around them along the one before."""
+
+    def depth(value: Any) -> int:
+        if not (isinstance(value, Items) and value.kind is list):
+            return 0
+        found = {depth(item) for item in value.values}
+        if len(found) != 1:
+            raise CannotCapture("raises", "ValueError: list depths are mismatched")
+        return found.pop() + 1
+
+    def leaves(value: Any) -> list[Arr]:
+        return (
+            [leaf for item in value.values for leaf in leaves(item)]
+            if isinstance(value, Items)
+            else [self.as_array(value)]
+        )
+
+    def join(value: Any, level: int) -> Arr:
+        if level == levels:
+            array = self.as_array(value)
+            return self.reshape(array, (1,) * (ndim - array.dummy.ndim) + array.shape)
+        parts = Items(list, [join(item, level + 1) for item in value.values])
+        return self.call_row(TABLE["np.concatenate"], [parts], {"axis": Known(level - levels)}, np.concatenate)
+
+    levels = depth(arrays)
+    if not levels or any(isinstance(leaf, Items) for leaf in leaves(arrays)):
+        raise CannotCapture("keyword", "`np.block` of no list")
+    found = leaves(arrays)
+    ndim = max(levels, *(leaf.dummy.ndim for leaf in found))
+    if any(leaf.dummy.ndim > 1 and leaf.dummy.flags.fnc for leaf in found):
+        raise CannotCapture("keyword", "`np.block` of arrays in Fortran order")
+    return join(arrays, 0)
+
+
+def _method_view(self: Any, array: Arr, dtype: Any = Known(None), kind: Any = Known(None)) -> Any:
+    wanted = self.static(dtype)
+    same = wanted is np.ndarray or wanted is None or (wanted is not None and self.ask(np.dtype, wanted) == array.dtype)
+    if array.kind != "array" or self.static(kind) not in (None, np.ndarray) or not same:
+        raise CannotCapture("keyword", "`.view` as another dtype or class")
+    return self.getitem(array, Known(Ellipsis))
 
 
 def _method_astype(self: Any, array: Arr, dtype: Any, **kwargs: Any) -> Arr:
@@ -340,13 +380,20 @@ VIEW_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.hsplit: _rule_split(np.hsplit),
     np.vsplit: _rule_split(np.vsplit),
     np.dsplit: _rule_split(np.dsplit),
+    np.block: _rule_block,
+    np.linalg.vecdot: _rule_vecdot,
+    np.lib.stride_tricks.sliding_window_view: rule_windows,
     np.asarray: _rule_asarray,
     np.asanyarray: _rule_asarray,
     np.ascontiguousarray: _rule_ascontiguousarray,
     np.asfortranarray: _rule_asfortranarray,
     np.array: _rule_array,
     np.copy: _rule_copy,
-    np.copyto: _rule_copyto,
+    np.copyto: rule_copyto,
+    np.put: rule_put,
+    np.putmask: rule_putmask,
+    np.place: rule_place,
+    np.fill_diagonal: rule_fill_diagonal,
     np.real: lambda self, array: self.array_attribute(self.as_array(array), "real"),
     np.imag: lambda self, array: self.array_attribute(self.as_array(array), "imag"),
 }
@@ -361,6 +408,9 @@ VIEW_METHODS: dict[str, Callable[..., Any]] = {
     "copy": _method_copy,
     "fill": _rule_fill,
     "sort": _method_sort,
+    "put": rule_put,
+    "view": _method_view,
+    "__copy__": lambda self, array: _method_copy(self, array, Known("K")),
     "astype": _method_astype,
     "item": _method_item,
     "conj": _method_conj,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture import layout
+from autojit.capture.inverse import READONLY_VIEWS
 from autojit.capture.recorder import Recorder, describe
 from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym, ViewStep, make_dummy
 from autojit.errors import CannotCapture
@@ -32,7 +33,7 @@ class Views(Recorder):
     def step(self, array: Arr, name: str, params: dict[str, Any], dummy: np.ndarray, **more: Any) -> Arr:
         """A view one step further."""
         step = ViewStep(TABLE[name], tuple(params.items()), **more)
-        readonly = array.readonly or name in ("np.broadcast_to", "np.diagonal")
+        readonly = array.readonly or name in READONLY_VIEWS
         return Arr(array.storage, (*array.steps, step), dummy, "array", readonly)
 
     def transpose(self, array: Arr, axes: tuple[int, ...] | None = None) -> Arr:

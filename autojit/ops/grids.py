@@ -153,5 +153,10 @@ ROWS = (
     ),
     _tables(np.tril_indices, ("n", "k", "m"), [{"n": 4}, {"n": 3, "k": -1, "m": 5}]),
     _tables(np.triu_indices, ("n", "k", "m"), [{"n": 4}, {"n": 3, "k": 1, "m": 5}]),
+    *(
+        _tables(function, ("M",), [{"M": 5}, {"M": 1}])
+        for function in (np.hanning, np.hamming, np.blackman, np.bartlett)
+    ),
+    _tables(np.kaiser, ("M", "beta"), [{"M": 5, "beta": 14.0}]),
     MESHGRID,
 )

@@ -52,6 +52,31 @@ RESHAPE = Op(
     samples=lambda rng: [((_matrix(rng),), {"shape": (2, 6)}), ((np.float32(2),), {"shape": (1, 1)})],
 )
 
+#: Windows of more elements are gathered, not joined of slices.
+_FEW = 16
+
+
+def _windows(x: Any, window_shape: tuple[int, ...], axis: Any = None) -> Any:
+    axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    ndim = x.ndim
+    for width, place in zip(window_shape, axes, strict=True):
+        place %= ndim
+        count = x.shape[place] - width + 1
+        if width <= _FEW:
+            parts = [lax.slice_in_dim(x, start, start + count, axis=place) for start in range(width)]
+            x = (
+                jnp.stack(parts, axis=-1)
+                if parts
+                else jnp.zeros((*x.shape[:place], count, *x.shape[place + 1 :], 0), x.dtype)
+            )
+        else:
+            starts = lax.broadcasted_iota(jnp.int32, (count, width), 0) + lax.broadcasted_iota(
+                jnp.int32, (count, width), 1
+            )
+            x = jnp.moveaxis(jnp.take(x, starts, axis=place, mode="clip"), place + 1, -1)
+    return x
+
+
 VIEWS = (
     moving(
         np.transpose,
@@ -70,6 +95,21 @@ VIEWS = (
         ("shape",),
         views=True,
         samples=lambda rng: [((_matrix(rng),), {"shape": (2, 3, 4)}), ((2.5,), {"shape": ()}), ((1,), {"shape": (3,)})],
+    ),
+    moving(
+        np.lib.stride_tricks.sliding_window_view,
+        _windows,
+        ("x",),
+        ("window_shape", "axis"),
+        views=True,
+        samples=lambda rng: [
+            ((rng.random(9),), {"window_shape": (3,)}),
+            ((rng.random(30),), {"window_shape": (20,)}),
+            ((_matrix(rng),), {"window_shape": (2, 3)}),
+            ((rng.random((3, 4, 5)),), {"window_shape": (2,), "axis": 1}),
+            ((rng.random(9),), {"window_shape": (2, 3), "axis": (0, 0)}),
+        ],
+        note="a read-only view; in a program, a copy",
     ),
     moving(
         np.diagonal,

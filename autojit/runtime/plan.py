@@ -238,6 +238,9 @@ class _Writer:
             return f"{base}.{kind[3:]}"
         if kind == "np.diagonal":
             return f"{base}.diagonal({params['offset']}, {params['axis1']}, {params['axis2']})"
+        if kind.endswith("sliding_window_view"):
+            windows = self.constant(np.lib.stride_tricks.sliding_window_view, "windows_")
+            return f"{windows}({base}, {params['window_shape']!r}, {params['axis']!r})"
         return f"broadcast_to({base}, {params['shape']!r})"
 
     def _container(self, recipe: Container, graph: Graph) -> str:

@@ -187,6 +187,7 @@ SPELLED: dict[str, tuple[str, ...]] = {
     "np.argwhere": ("np.argwhere({a})", "np.argwhere({a} > 2)"),
     "np.compress": ("np.compress({m}.ravel(), {a})", "np.compress([True, False, True], {a}, axis=0)"),
     "compress": ("{a}.compress({m}.ravel())", "{a}.compress([True, False, True], axis=0)"),
+    "byteswap": ("{a}.byteswap()",),
     "np.extract": ("np.extract({m}, {a})", "np.extract({a} > 1, {a})"),
     "np.isin": ("np.isin({a}, {v})", "np.isin({a}, [1, 2, 3])", "np.isin({a}, {v}, invert=True)"),
     **{f"np.{name}": (f"np.{name}({{u}}, {{v}})", f"np.{name}({{a}}, {{b}})")
