@@ -413,3 +413,32 @@ def test_blocks_in_blocks_are_found_by_the_first_call() -> None:
     assert captures[0] == captures[2]
     check(nested, np.arange(6.0), np.ones((3, 3)), 0, 0)
     check(nested, np.arange(3.0), np.ones((3, 3)), 0, 0)
+
+
+def test_rows_that_do_not_fit_are_assigned_in_a_branch():
+    def program(a, b, n):
+        for i in range(n):
+            for j in range(n, i, -1):
+                if np.all(b):
+                    break
+                a[[j, j]] = a
+
+    for b in (np.ones(3), np.zeros(3)):
+        check(program, np.ones((7, 7)), b, 2)
+        check(program, np.ones((7, 7)), b, 7)
+
+
+def test_a_host_call_behind_data_that_is_numpys():
+    def program(a):
+        s = a[0]
+        for _ in range(4):
+            s = max(s, 1)
+            b = float(s)
+            if np.any(a):
+                c = 0
+            elif b:
+                a, c = np.sort(b), 1
+        return a, c
+
+    check(program, np.array([0.0, -4.0, 5.0]))
+    check(program, np.array([2.0, -4.0, 5.0]))

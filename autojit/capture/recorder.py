@@ -424,8 +424,11 @@ class Recorder(Memory):
             return known
         if self.examples is None:
             raise CannotCapture("host-op", f"`{op.name}` runs on the host; its result is known after a first run")
-        for node in self.builder.nodes[self._evaluated :]:
-            run_node(node, self.examples)
+        try:
+            for node in self.builder.nodes[self._evaluated :]:
+                run_node(node, self.examples)
+        except Exception as error:
+            raise CannotCapture("raises", f"before `{op.name}`: {type(error).__name__}: {error}") from None
         self._evaluated = len(self.builder.nodes)
         arguments = [o.value if isinstance(o, Const) else self.examples[o.name] for o in inputs]
         try:

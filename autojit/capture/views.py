@@ -138,9 +138,9 @@ class Views(Recorder):
         (old,) = self._node("getitem", [whole, *operands], {"index": index})
         if new.spec.dtype != array.dtype or new.spec.kind == "python":
             (new,) = self._node("astype", [new], {"dtype": array.dtype})
-        new = self.where(new, old)
-        if new.spec.shape != old.spec.shape:
+        if not _fits(new.spec.shape, old.spec.shape):
             raise CannotCapture("data-branch", "an assignment in a branch that NumPy would broadcast or refuse")
+        new = self.where(new, old)
         self.commit(array, self._node("setitem", [whole, new, *operands], {"index": index})[0])
 
     def _node(self, name: str, inputs: list[Operand], params: dict[str, Any]) -> Any:
@@ -380,3 +380,9 @@ def _sample(spec: Any) -> Any:
     if spec.kind == "python":
         return {"b": True, "i": 1, "f": 1.0, "c": 1j}[spec.dtype.kind]
     return np.zeros((), spec.dtype)[()]
+
+
+def _fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether an array can be broadcast to a shape."""
+    ends = zip(reversed(shape), reversed(target), strict=False)
+    return len(shape) <= len(target) and all(one in (1, other) for one, other in ends)
