@@ -291,7 +291,7 @@ class Functions(Arrays):
     def parameter(self, name: str, value: Any) -> Any:
         """A static parameter in its hashable form."""
         static = self.static(value)
-        if isinstance(static, np.uint64) and name in ("start_or_stop", "stop", "step"):
+        if type(static) is np.uint64 and name in ("start_or_stop", "stop", "step"):
             raise CannotCapture("keyword", "a bound of `np.arange` of type `uint64`, which gives floats")
         if name == "dtype" and static is not None:
             return self.ask(np.dtype, static)
