@@ -59,12 +59,16 @@ def main() -> int:
     parser.add_argument("-v", action="store_true", help="show the end of each failure")
     options = parser.parse_args()
     mode = ("bodies" if options.bodies else "functions") + (",numpy" if options.numpy else "")
-    total = dict.fromkeys(("tests", "differ", "excluded", "calls", "plans"), 0)
+    total = dict.fromkeys(("tests", "differ", "excluded", "calls", "plans", "files without an outcome"), 0)
     for file in files_of(options.files):
         name = f"{file.parent.parent.name}/{file.stem}"
         start = time.monotonic()
         plain = run(file, "plain", options.select, options.seconds)
         driven = run(file, mode, options.select, options.seconds)
+        if error := plain.get("error") or driven.get("error"):
+            total["files without an outcome"] += 1
+            print(f"{name}: no outcome; {time.monotonic() - start:.0f} s: {error}", flush=True)
+            continue
         different = []
         for test, outcome in plain["outcomes"].items():
             if driven["outcomes"].get(test) != outcome:
@@ -79,7 +83,7 @@ def main() -> int:
         total["plans"] += driven["plans"]
         print(
             f"{name}: {len(plain['outcomes'])} tests, {len(different)} differ; {driven['calls']} calls driven, "
-            f"{driven['plans']} answered by a plan; {time.monotonic() - start:.0f} s {driven.get('error', '')}",
+            f"{driven['plans']} answered by a plan; {time.monotonic() - start:.0f} s",
             flush=True,
         )
         for key, outcome, other, problem in different:
@@ -87,7 +91,7 @@ def main() -> int:
             if options.v:
                 print("    " + problem.replace("\n", "\n    "))
     print(total)
-    return 1 if total["differ"] else 0
+    return 1 if total["differ"] or total["files without an outcome"] else 0
 
 
 if __name__ == "__main__":
