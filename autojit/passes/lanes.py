@@ -24,6 +24,14 @@ LARGEST_BATCH = 64 << 20
 WHOLE = Slice(None, None, None)
 
 
+class TooLarge(Refused):
+    """A batched value is too large; `size` is its bytes."""
+
+    def __init__(self, text: str, size: int) -> None:
+        super().__init__(text)
+        self.size = size
+
+
 class Emitter(Builder):
     """Nodes in the place of a loop: their names are free in the graph around it.
 
@@ -99,10 +107,10 @@ class Batch:
             values = self.emitter.add(op, inputs, params, self.source)
         except (TypeError, ValueError, IndexError, CannotCapture) as error:
             raise Refused(f"`{op.name}` has no batched form here: {error}") from None
-        for value in values:
-            self.largest = max(self.largest, value.spec.nbytes)
+        if op.name != "setitem":  # that is as large as the array in which it writes
+            self.largest = max(self.largest, *(value.spec.nbytes for value in values), 0)
         if self.largest > LARGEST_BATCH:
-            raise Refused(f"all iterations of `{op.name}` at once take {self.largest >> 20} MiB")
+            raise TooLarge(f"all iterations of `{op.name}` at once take {self.largest >> 20} MiB", self.largest)
         return values
 
     def const(self, value: Any) -> Const:

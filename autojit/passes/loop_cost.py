@@ -37,6 +37,16 @@ def nodes_cost(nodes: Iterable[Node], inside: bool) -> float:
     return sum(_loop(node) if node.op.name == "loop" else _node(node, inside) for node in nodes)
 
 
+def strips_cost(nodes: Iterable[Node]) -> float:
+    """The expected nanoseconds of nodes with loops over strips: the operations in these are as large as outside."""
+    return sum(
+        _trips(node) * (_TRIP + nodes_cost(node.keywords["body"].nodes, inside=False))
+        if node.op.name == "loop"
+        else _node(node, inside=False)
+        for node in nodes
+    )
+
+
 def loop_cost(body: Graph, trips: int) -> float:
     """The expected nanoseconds of a loop."""
     touched = sum(_touched(node) for node in body.nodes)
@@ -45,12 +55,14 @@ def loop_cost(body: Graph, trips: int) -> float:
 
 
 def _loop(node: Node) -> float:
+    return loop_cost(node.keywords["body"], _trips(node))
+
+
+def _trips(node: Node) -> int:
     start, stop = node.inputs[:2]
-    params = node.keywords
-    trips = 100
     if isinstance(start, Const) and isinstance(stop, Const):
-        trips = len(range(int(start.value), int(stop.value), params["step"]))
-    return loop_cost(params["body"], trips)
+        return len(range(int(start.value), int(stop.value), node.keywords["step"]))
+    return 100
 
 
 def _touched(node: Node) -> int:

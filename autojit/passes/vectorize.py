@@ -16,11 +16,14 @@ from autojit.passes.batch_rules import apply
 from autojit.passes.contract import contract
 from autojit.passes.dce import dce
 from autojit.passes.dependence import Dependence, Last, Reduction, Stores, Unchanged, dependence
-from autojit.passes.lanes import Batch, Emitter, Lane, constant_lane
-from autojit.passes.loop_cost import nodes_cost
+from autojit.passes.lanes import Batch, Emitter, Lane, TooLarge, constant_lane
+from autojit.passes.loop_cost import nodes_cost, strips_cost
+from autojit.passes.strips import strips
 
 #: Loops of more iterations, and batches of more operations, stay loops: the analysis, or the compiler, takes too long.
 MOST_TRIPS, MOST_NODES = 1 << 22, 400
+#: Where all iterations at once are too large: the bytes of the largest value of a strip, and its least iterations.
+STRIP, LEAST_STRIP = 1 << 20, 16
 _INT64 = np.dtype(np.int64)
 
 
@@ -122,14 +125,50 @@ def _replaced(node: Node, taken: set[str], depth: int, always: bool) -> tuple[tu
     Raises:
         Refused: It cannot be done, or does not pay.
     """
-    emitter, results = vectorize_loop(with_body(node, _forced(node.keywords["body"])), taken)
+    forced = with_body(node, _forced(node.keywords["body"]))
+    try:
+        emitter, results = vectorize_loop(forced, taken)
+        small = contract(Graph("batch", (), tuple(emitter.nodes), results), taken)
+        batched = nodes_cost(small.nodes, inside=depth > 0)
+    except TooLarge as error:
+        small = _in_strips(forced, taken, error)
+        batched = strips_cost(small.nodes)
     rolled = nodes_cost([node], inside=depth > 0)
-    small = contract(Graph("batch", (), tuple(emitter.nodes), results), taken)
-    batched = nodes_cost(small.nodes, inside=depth > 0)
     if batched > rolled and not always:
         text = f"{rolled / 1000:.1f} us are expected for it, {batched / 1000:.1f} us for all iterations at once"
         raise Dearer(text)
     return small.nodes, small.outputs
+
+
+def _in_strips(node: Node, taken: set[str], error: TooLarge) -> Graph:
+    """The loop as one over strips of iterations, each strip batched, and the rest.
+
+    Args:
+        node: The loop.
+        taken: Names that the new nodes must not use.
+        error: Why it is not one batch.
+
+    Raises:
+        Refused: It cannot be done.
+    """
+    trips = trips_of(node)
+    length = trips.count
+    refused = error
+    while True:
+        length = min(length // 2, length * STRIP // refused.size)
+        if length < LEAST_STRIP:
+            raise error
+        outer, rest = strips(node, trips, length, taken)
+        body = outer.keywords["body"]
+        try:
+            emitter, results = vectorize_loop(body.nodes[-1], names_of(body))
+        except TooLarge as larger:
+            refused = larger
+            continue
+        strip = replace(body, nodes=(*body.nodes[:-1], *emitter.nodes), outputs=results)
+        outer = with_body(outer, contract(dce(strip), names_of(strip)))
+        last, results = vectorize_loop(rest, taken | {value.name for value in outer.outputs})
+        return contract(Graph("strips", (), (outer, *last.nodes), results), taken)
 
 
 def _forced(body: Graph) -> Graph:
@@ -205,7 +244,7 @@ def vectorize_loop(node: Node, taken: set[str], exact: bool = False) -> tuple[Em
     if trips.count == 0:
         return emitter, node.inputs[2 : 2 + carried]
     if trips.count > MOST_TRIPS:
-        raise Refused(f"{trips.count} iterations are too many to look at")
+        raise TooLarge(f"{trips.count} iterations are too many to look at", trips.count)
     results = _Loop(node, trips, emitter, exact).run()
     if len(emitter.nodes) > MOST_NODES:
         raise Refused(f"all iterations at once take {len(emitter.nodes)} operations")
