@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import autojit as aj
+from autojit.compile.cache import CACHE
 
 #: The namespaces whose public functions are driven, by what a user writes.
 NAMESPACES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft}
@@ -20,8 +21,10 @@ METHODS = ("reduce", "accumulate", "outer", "reduceat", "at")
 #: Calls that say something about the place they are made from, or change the state of NumPy.
 NOT_DRIVEN = frozenset("np.seterr np.seterrcall np.setbufsize np.set_printoptions np.printoptions np.test".split())
 
-#: Compiled programs are forgotten after so many calls: nearly every call of a test is one of its own.
+#: Plans are forgotten after so many calls: nearly every call of a test is one of its own. Tests call alike, so more of
+#: the compiled programs are kept than by default, until those that nobody asks for again fill the memory.
 _KEPT = 400
+CACHE.max_entries, CACHE.max_bytes = 3000, None
 
 
 def _public() -> Iterator[tuple[str, Any]]:
@@ -64,7 +67,6 @@ class Driver:
         if self.calls % _KEPT == 0:
             self.count()
             self._compiled.clear()
-            aj.clear_cache()
         return compiled(*args, *kwargs.values())
 
     def _decorated(self, name: str, count: int, keywords: tuple[str, ...]) -> Callable[..., Any]:
