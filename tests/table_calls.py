@@ -502,7 +502,7 @@ _OWN: dict[str, Form] = {
 }
 
 #: Rows that no call names: what other forms become.
-UNNAMED = frozenset("leave_if rounded normal as_scalar sum_and_count py_not".split())
+UNNAMED = frozenset("leave_if rounded normal as_scalar sum_and_count py_not each_number".split())
 
 
 def _form(name: str) -> Form | None:

@@ -37,7 +37,7 @@ def source_of(programs: Sequence[TableProgram]) -> str:
         body += [_NAME.sub(renamed, line) for text in program.lines for line in text.split("\n")]
         results.append("[" + ", ".join(_NAME.sub(renamed, name) for name in program.results) + "]")
     lines = [f"def program({', '.join(parameters)}):", *(f"    {line}" for line in body)]
-    return "\n".join(["import numpy as np", "", *lines, f"    return [{', '.join(results)}]", ""])
+    return "\n".join(["import math, numpy as np", "", *lines, f"    return [{', '.join(results)}]", ""])
 
 
 @dataclass

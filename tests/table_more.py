@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.ops.chapters import TABLE
 from tests.table_writes import any_index
 
 Form = Callable[[Any], str]
@@ -339,11 +340,17 @@ def _comprehension(g: Any) -> str:
     )
 
 
+def _math(name: str) -> Form:
+    count = len(TABLE[name].operands)
+    return lambda g: f"{name}({', '.join(_scalar(g, g.random.choice(['float', 'int'])) for _ in range(count))})"
+
+
 INTERNAL: dict[str, Form] = {
     **{name: _python(*parts) for name, parts in _PYTHON.items()},
     "py_negative": lambda g: f"(-{_scalar(g, 'float')})",
     "py_invert": lambda g: f"(~{_scalar(g, 'int')})",
     "py_absolute": lambda g: f"abs({_scalar(g, 'float')})",
+    **{name: _math(name) for name in TABLE.rows if name.startswith("math.")},
     "item_float": lambda g: _scalar(g, "float"),
     "item_int": lambda g: _scalar(g, "int"),
     "item_bool": lambda g: _scalar(g, "bool"),

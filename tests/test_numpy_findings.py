@@ -107,3 +107,34 @@ def test_dtypes_with_metadata_are_numpys() -> None:
         for argument in (with_metadata, plain, with_metadata):
             wanted = [result.dtype.metadata for result in function(argument)]
             assert [result.dtype.metadata for result in fast(argument)] == wanted
+
+
+def test_bounds_of_clip():
+    x = np.arange(5)
+    for function in (
+        lambda a: np.clip(a, 2), lambda a: np.clip(a, a_max=2), lambda a: np.clip(a, 2, 3, max=3), lambda a: np.clip(a),
+        lambda a: a.clip(2), lambda a: a.clip(2, 3), lambda a: a.clip(max=3), lambda a: np.clip(a, None, 3),
+        lambda a: np.clip(a, min=2), lambda a: a.clip(1, 2, np.empty_like(a)), lambda a: a.clip(None, 2),
+    ):  # fmt: skip
+        check(function, x)
+
+
+def test_tolerances_of_a_numpy_type():
+    below = 1.0 - np.finfo(float).eps
+    for function in (
+        lambda x: np.isclose(x, np.float32(0), atol=below), lambda x: np.isclose(x, np.float32(0), atol=np.float64(below)),
+        lambda x: np.isclose(x, 2, atol=0, rtol=np.float64(below / 2)), lambda x: np.allclose(x, x[:1], atol=np.float64(0)),
+    ):  # fmt: skip
+        check(function, np.array([below], np.float32))
+
+
+def test_a_tuple_of_one_table():
+    check(lambda: (np.indices((4,), sparse=True), np.indices((0,), sparse=True), np.indices((2,)), np.ogrid[0:3,]))
+
+
+def test_single_precision_factors():
+    a = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
+    for mode in ("reduced", "complete"):
+        q, r = check(lambda x, mode=mode: np.linalg.qr(x, mode), a)(a)
+        assert q.dtype == r.dtype == np.float32
+        np.testing.assert_array_almost_equal_nulp(q.astype(float) @ r, a.astype(float), 2**30)

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from autojit.capture import layout
-from autojit.capture.python_numbers import EXACT_INT, bounds_of, plain
+from autojit.capture.python_numbers import EXACT_INT, bounds_of
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.undo import Undo, containers_of, is_changed
-from autojit.capture.values import Arr, Frame, Items, Known, LoopInt, Opaque, Storage, Stream, Sym, storages_in
+from autojit.capture.values import Arr, Frame, Items, Known, LoopInt, Opaque, Storage, Stream, Sym, plain, storages_in
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Operand
 from autojit.ops.chapters import TABLE

@@ -19,6 +19,7 @@ from autojit.ir.index import Index, Place, Window
 from autojit.ir.op import Op
 from autojit.ir.spec import PYTHON_DTYPES, Spec
 from autojit.ops.chapters import TABLE
+from autojit.ops.python_math import RAISING
 
 #: Operations that raise for some values of one operand: its position, and a value for which they do not.
 _HARMLESS: dict[str, tuple[int, int]] = {
@@ -26,6 +27,7 @@ _HARMLESS: dict[str, tuple[int, int]] = {
     "np.remainder": (1, 1), "np.divmod": (1, 1), "np.power": (1, 0), "py_left_shift": (1, 0), "py_right_shift": (1, 0),
     "py_absolute": (0, 0), "py_invert": (0, 0), "py_int_multiply": (0, 0), "py_int_add": (0, 0),
     "py_int_subtract": (1, 0), "item_int": (0, 0), "item_float": (0, 0), "astype": (0, 0),
+    **{f"math.{name}": (0, value) for name, (_, value) in RAISING.items()},
 }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from autojit.capture.builtin_calls import Builtins
 from autojit.capture.recorder import describe
 from autojit.capture.source import FunctionSource, load, original_of
+from autojit.capture.stand_ins import STAND_INS, vectorized
 from autojit.capture.values import (
     Arr,
     Closure,
@@ -25,6 +26,7 @@ from autojit.capture.values import (
     Partial,
     Selected,
     Sym,
+    Vectorize,
     is_plain,
     overridden,
 )
@@ -87,6 +89,8 @@ class Calls(Builtins):
             return self.call_partial(function, args, kwargs)
         if isinstance(function, Closure):
             return self._call_closure(function, args, kwargs)
+        if isinstance(function, Vectorize):
+            return self._vectorized(function, args, kwargs)
         if not isinstance(function, Known):
             raise CannotCapture("raises", f"TypeError: {describe(function)} is not callable")
         target = function.value
@@ -104,6 +108,10 @@ class Calls(Builtins):
     def _call_known(self, function: Known, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Call an object that is known now."""
         target = function.value
+        if isinstance(target, np.vectorize) or target is np.vectorize:
+            return self._vectorize(function, args, kwargs)
+        if isinstance(target, type(np.sum)) and target in STAND_INS:
+            return self._inline(Known(STAND_INS[target]), args, kwargs)
         if isinstance(target, types.BuiltinMethodType) and isinstance(target.__self__, np.ufunc):
             return self.call_partial(Partial(target.__self__, target.__name__), args, kwargs)
         try:
@@ -135,6 +143,29 @@ class Calls(Builtins):
         if isinstance(target, type):
             return self._construct(target, args, kwargs)
         raise self._refusal(target)
+
+    def _vectorize(self, known: Known, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """`np.vectorize(f)`, or the call of what it has made."""
+        if known.value is np.vectorize:
+            if len(args) > 2 or not args or set(kwargs) - {"otypes", "doc"}:
+                raise CannotCapture("keyword", "`np.vectorize` with more than `otypes`")
+            return Vectorize(args[0], args[1] if len(args) > 1 else kwargs.get("otypes", Known(None)))
+        path = known.path or self.prologue.constant(known.value)
+        options = vars(known.value)
+        if type(known.value) is not np.vectorize or any(options[name] for name in ("excluded", "signature", "cache")):
+            raise CannotCapture("keyword", "`np.vectorize` with more than `otypes`")
+        self.prologue.check(
+            f"not ({path}.excluded or {path}.signature or {path}.cache)", f"`{path}` has no other options than `otypes`"
+        )
+        known = Known(known.value, path)
+        return self._vectorized(Vectorize(*(self.attribute(known, n) for n in ("pyfunc", "otypes"))), args, kwargs)
+
+    def _vectorized(self, function: Vectorize, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        if kwargs or not args:
+            raise CannotCapture("keyword", "keywords of an `np.vectorize`d function")
+        if any(isinstance(a, Arr) and a.dummy.ndim > 1 and not a.dummy.flags.c_contiguous for a in args):
+            raise CannotCapture("keyword", "an `np.vectorize`d function of an array that is not in C order")
+        return self._inline(Known(vectorized), [function.pyfunc, function.otypes, *args], {})
 
     def _refusal(self, target: Any) -> CannotCapture:
         name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or repr(target)
@@ -203,7 +234,7 @@ class Calls(Builtins):
     def _inline(self, known: Known, args: list[Any], kwargs: dict[str, Any]) -> Any:
         function: types.FunctionType = known.value
         module = (function.__module__ or "").split(".")[0]
-        trusted = module in TRUSTED
+        trusted = module in TRUSTED or function.__module__ == vectorized.__module__
         if function.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             raise CannotCapture("unsupported-syntax", f"the generator or coroutine `{function.__qualname__}`")
         if self.bound_anew(function.__code__.co_freevars):

@@ -25,12 +25,12 @@ from autojit.capture.loop_parts import (
     mentions,
     parts_of,
 )
-from autojit.capture.python_numbers import bounds_of, plain
+from autojit.capture.python_numbers import bounds_of
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.trades import Trades
 from autojit.capture.undo import containers_of, is_changed
-from autojit.capture.values import Arr, Frame, Known, LoopInt, Opaque, Storage, Sym, make_dummy
+from autojit.capture.values import Arr, Frame, Known, LoopInt, Opaque, Storage, Sym, make_dummy, plain
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Graph, Operand, Value
 from autojit.ir.index import ends_of

@@ -38,7 +38,7 @@ _OF_ANYTHING = (
     np.copyto, np.put, np.putmask, np.place, np.fill_diagonal,
 )  # fmt: skip
 _NUMBERS = (bool, int, float, complex, np.generic)
-_SIGNATURES: dict[int, inspect.Signature | None] = {}
+_SIGNATURES: dict[int, tuple[Any, inspect.Signature | None]] = {}
 
 
 #: What the function of a method's name takes and the method does not.
@@ -142,6 +142,8 @@ class Functions(Arrays):
             raise CannotCapture("no-row", f"the array method `.{name}`")
         if any(keyword in kwargs for keyword in _NOT_OF_METHODS.get(name, ())):
             raise CannotCapture("raises", f"TypeError: an unexpected keyword argument of `.{name}`")
+        if name == "clip":  # its positions are not those of `np.clip`
+            args, kwargs = [], {**dict(zip(("min", "max", "out"), args, strict=False)), **kwargs}
         return self.call_row(row, [array, *args], kwargs, row.numpy[0] if row.numpy else None)
 
     def call_partial(self, partial: Partial, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -197,6 +199,9 @@ class Functions(Arrays):
 
     def _bounded(self, row: Op, given: dict[str, Any]) -> tuple[Op, dict[str, Any]]:
         """A call of `np.clip` with one bound is another function's."""
+        old = [name in given for name in ("a_min", "a_max")]
+        if any(old) and (not all(old) or "min" in given or "max" in given):
+            raise CannotCapture("raises", "TypeError: the bounds of `np.clip` are incomplete, or given twice")
         low, high = (given.pop(f"a_{name}", given.pop(name, Known(None))) for name in ("min", "max"))
         missing = [isinstance(bound, Known) and bound.value is None for bound in (low, high)]
         if missing == [False, False]:
@@ -318,7 +323,7 @@ def _signature(function: Any) -> inspect.Signature | None:
     key = id(function)
     if key not in _SIGNATURES:
         try:
-            _SIGNATURES[key] = inspect.signature(function)
+            _SIGNATURES[key] = function, inspect.signature(function)
         except (TypeError, ValueError):
-            _SIGNATURES[key] = None
-    return _SIGNATURES[key]
+            _SIGNATURES[key] = function, None
+    return _SIGNATURES[key][1]

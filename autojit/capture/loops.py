@@ -13,10 +13,9 @@ from autojit.capture.branches import Exit
 from autojit.capture.carry import Carry
 from autojit.capture.loop_parts import Body, Course, Names, is_made_inside
 from autojit.capture.names import Flow, names
-from autojit.capture.python_numbers import plain
 from autojit.capture.regions import BREAK, RETURN
 from autojit.capture.statements import Signal
-from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Opaque, Storage, Stream, Sym, make_dummy
+from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Opaque, Storage, Stream, Sym, make_dummy, plain
 from autojit.errors import CannotCapture, SourceLine
 from autojit.ir.graph import Const, Graph, Operand, Value
 from autojit.ir.spec import PYTHON_DTYPES, Spec
@@ -230,7 +229,7 @@ class Loops(Carry):
             header = names([node.test])
             bound |= header.binds
             exposed |= header.reads
-        if any(isinstance(value, Closure) for value in self.frame.env.values()):
+        if any(isinstance(value, Closure) and value.sees(self.frame) for value in self.frame.env.values()):
             exposed |= bound  # a nested function sees the names of the moment
         bound &= local
         return Names(sorted(bound), frozenset(exposed & bound), self._live_after(node) & bound)

@@ -7,12 +7,11 @@ loop or read from an array may grow, so its operations trap where they leave 64 
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from autojit.capture.values import Arr, Known, LoopInt, Sym
+from autojit.capture.values import Arr, Known, LoopInt, Sym, plain
 from autojit.capture.views import Views
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Operand
@@ -118,11 +117,6 @@ class PythonNumbers(Views):
         if _kind(value) not in "if":
             raise CannotCapture("data-value", "`abs` of a number taken out of an array")
         return self._number("py_absolute", value)
-
-
-def plain(value: Any) -> Any:
-    """A NumPy scalar that may be a Python number of the same value, where that makes no difference."""
-    return replace(value, python=None) if isinstance(value, Arr) and value.python is not None else value
 
 
 def is_traced(value: Any) -> bool:

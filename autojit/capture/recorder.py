@@ -130,7 +130,8 @@ class Recorder(Memory):
         if isinstance(value, enum.Enum):
             check(f"{path} is {constant(value)}", f"`{what}` is {value}")
             return Known(value)
-        if isinstance(value, _CALLABLES) or (type(value).__module__ == "numpy" and callable(value)):
+        is_numpys = type(value).__module__ == "numpy" and callable(value) and kind is not np.vectorize
+        if isinstance(value, _CALLABLES) or is_numpys:
             check(f"{path} is {constant(value)}", f"`{what}` is the same object")
             return Known(value)
         name = self.prologue.let("o", path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import collections
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -265,6 +265,13 @@ class Closure:
     frame: Any
     defaults: dict[str, Any]
 
+    def sees(self, frame: Frame) -> bool:
+        """Whether the names of a frame can be read in the function."""
+        outer: Frame | None = self.frame
+        while outer is not None and outer is not frame:
+            outer = outer.parent
+        return outer is not None
+
 
 @dataclass(eq=False, slots=True)
 class Method:
@@ -287,6 +294,14 @@ class Partial:
 
     function: Any
     name: str
+
+
+@dataclass(eq=False, slots=True)
+class Vectorize:
+    """`np.vectorize(pyfunc, otypes)`: the abstract arguments it was made with."""
+
+    pyfunc: Any
+    otypes: Any
 
 
 @dataclass(eq=False, slots=True)
@@ -343,11 +358,16 @@ def describe(value: Any) -> str:
         return f"a `{type(value.value).__name__}`"
     if isinstance(value, Items | Stream):
         return f"a `{value.kind.__name__}`"
-    if isinstance(value, Closure):
+    if isinstance(value, Closure | Vectorize):
         return "a function"
     if isinstance(value, Method | Partial):
         return f"the method `{value.name}`"
     return f"a {type(value).__name__.lower()}"
+
+
+def plain(value: Any) -> Any:
+    """A NumPy scalar that may be a Python number of the same value, where that makes no difference."""
+    return replace(value, python=None) if isinstance(value, Arr) and value.python is not None else value
 
 
 _HEAP_TYPE = 1 << 9

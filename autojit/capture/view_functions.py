@@ -9,7 +9,7 @@ import numpy as np
 
 from autojit.capture.histograms import histogram
 from autojit.capture.put_functions import rule_copyto, rule_fill_diagonal, rule_place, rule_put, rule_putmask
-from autojit.capture.values import Arr, Items, Known, Storage, Sym, make_dummy
+from autojit.capture.values import Arr, Items, Known, Storage, Sym, make_dummy, plain
 from autojit.capture.windows import rule_windows
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec
@@ -189,7 +189,7 @@ def _rule_asarray(self: Any, value: Any, dtype: Any = Known(None), *args: Any, *
         for item in self._flatten(value)[1]:
             if isinstance(item, Known | Sym) and type(item.value) is int:
                 self.ask(np.array, self.static(item), wanted)  # NumPy refuses an int that does not fit
-    array = self.as_array(value)
+    array = self.as_array(plain(value))
     order = self.static(kwargs.get("order", Known(None)))
     copy = self.static(kwargs.get("copy", Known(None)))
     if copy:

@@ -11,7 +11,7 @@ import numpy as np
 from autojit.capture import layout
 from autojit.capture.inverse import READONLY_VIEWS
 from autojit.capture.recorder import Recorder, describe
-from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym, ViewStep, make_dummy
+from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym, ViewStep, make_dummy, plain
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Operand
 from autojit.ir.index import Entry, Index, Place, Slice, Window
@@ -129,6 +129,8 @@ class Views(Recorder):
             raise CannotCapture("raises", "TypeError: a NumPy scalar does not support item assignment")
         if isinstance(value, Items) or (isinstance(value, Known) and isinstance(value.value, list | tuple)):
             value = self.as_array(value)
+        if isinstance(value, Arr) and value.dtype == array.dtype:
+            value = plain(value)
         index, operands, _, _ = self.index(array, key)
         whole, new = self.read(array), self.operand(value)
         if self.builder.predicate is None or any(operand.spec.dtype == np.bool_ for operand in operands):
@@ -310,7 +312,7 @@ class Views(Recorder):
             return value
         if isinstance(value, Known) and isinstance(value.value, list | tuple):
             value = self.open(value)
-        if isinstance(value, Sym) or (isinstance(value, Known) and not isinstance(value.value, list | tuple)):
+        if isinstance(value, Sym | LoopInt) or (isinstance(value, Known) and not isinstance(value.value, list | tuple)):
             return self.apply(TABLE["np.broadcast_to"], [value], {"shape": ()})
         if not isinstance(value, Items) or isinstance(value.items, dict):
             raise CannotCapture("argument-type", f"{describe(value)} as an array")

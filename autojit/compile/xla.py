@@ -42,6 +42,11 @@ def device() -> Any:
         return _create_device()
 
 
+def is_started() -> bool:
+    """Whether XLA's threads may be running."""
+    return _create_device.cache_info().currsize > 0
+
+
 @contextmanager
 def neutral_settings() -> Iterator[None]:
     """Trace and compile under jax's defaults and 64-bit types, whatever the user has set. Thread-local."""

@@ -76,9 +76,10 @@ def _tables(function: Any, params: tuple[str, ...], cases: list[dict[str, Any]])
     """A function of static arguments whose result stands in the program as it is."""
 
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
-        found = compiled(specs_of(function(**params)))
-        if not found:
-            raise TypeError("a table of no indices")
+        result = function(**params)
+        found = compiled(specs_of(result))
+        if isinstance(result, tuple) and len(result) < 2:
+            raise CannotCapture("keyword", "a tuple of one table or none")
         if sum(spec.size for spec in found) > TABLE_SIZE:
             raise CannotCapture("budget", f"a table of more than {TABLE_SIZE} indices in a program")
         return found

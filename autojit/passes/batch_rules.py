@@ -71,19 +71,58 @@ def _number(lane: Lane) -> Operand:
 
 
 def _python_divide(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
-    _check_divisor(batch, lanes[1])
+    try:
+        _check_divisor(batch, lanes[1])
+    except Refused:
+        return _math("divide")(batch, node, lanes)
     return _python("np.divide")(batch, node, lanes)
+
+
+def _math(function: str) -> Rule:
+    """A function of Python numbers that raises for some of them."""
+
+    def rule(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+        operands = [batch.rows(lane) if lane.batched else _number(lane) for lane in lanes]
+        return _one(batch, node, batch.call("each_number", operands, function=function))
+
+    return rule
 
 
 def _compare(name: str) -> Rule:
     """Python's comparisons of numbers of one type."""
 
     def rule(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
-        if len({lane.spec.dtype for lane in lanes}) > 1:
+        if len({lane.spec.dtype for lane in lanes}) > 1 and not all(_is_float(batch, lane) for lane in lanes):
             raise Refused("Python compares numbers of different types exactly")
         return _one(batch, node, batch.call(name, [batch.rows(lane) for lane in lanes]))
 
     return rule
+
+
+def _is_float(batch: Batch, lane: Lane) -> bool:
+    """Whether a number is one of the float64s."""
+    if lane.spec.dtype == np.float64:
+        return True
+    if lane.spec.dtype != np.int64 or lane.form is None or lane.form.symbols:
+        return lane.spec.dtype == np.bool_
+    return max(map(abs, batch.trips.bounds(lane.form))) <= 2**53
+
+
+def _logical(name: str) -> Rule:
+    """`&`, `|` and `^` of two bools or two ints."""
+
+    def rule(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+        if len({lane.spec.dtype for lane in lanes}) > 1:
+            raise Refused(f"`{node.op.name}` of numbers of two types has no batched form")
+        return _one(batch, node, batch.call(name, [batch.rows(lane) for lane in lanes]))
+
+    return rule
+
+
+def _leave(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    """The call is left to NumPy where one of the trips is."""
+    batch.call("leave_if", [batch.call("np.any", [batch.rows(lanes[0])])])
+    return [Lane(batch.const(False), node.outputs[0].spec, False)]
 
 
 def _divide_ints(name: str) -> Rule:
@@ -330,6 +369,10 @@ RULES: dict[str, Rule] = {
     "py_equal": _compare("np.equal"),
     "py_not_equal": _compare("np.not_equal"),
     "py_not": _compare("np.logical_not"),
+    "py_and": _logical("np.bitwise_and"),
+    "py_or": _logical("np.bitwise_or"),
+    "leave_if": _leave,
+    "py_xor": _logical("np.bitwise_xor"),
     "py_floor_divide": _divide_ints("np.floor_divide"),
     "py_modulo": _divide_ints("np.remainder"),
     "astype": _astype,
@@ -350,10 +393,12 @@ RULES: dict[str, Rule] = {
     "getitem": _getitem,
     "setitem": _setitem,
     "select": _select,
+    "as_scalar": _item,
     "np.zeros_like": _like,
     "np.ones_like": _like,
     "np.empty_like": _like,
 }
+RULES |= {name: _math(name.removeprefix("math.")) for name in TABLE.rows if name.startswith("math.")}
 RULES |= dict.fromkeys(["item", "item_float", "item_int", "item_bool", "item_complex"], _item)
 RULES |= dict.fromkeys(
     "np.where np.real np.imag np.angle np.isreal np.iscomplex np.isposinf np.isneginf np.nan_to_num np.isclose "

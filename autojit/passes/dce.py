@@ -8,13 +8,15 @@ import numpy as np
 
 from autojit.ir.graph import Graph, Node, Operand, Value, values_of
 from autojit.ir.index import Index
+from autojit.ops.python_math import RAISING
 
 #: Operations whose programs trap where NumPy gives a warning, never an exception.
 _ONLY_WARN = frozenset(["np.sort", "np.argsort", "np.searchsorted"])
 #: Elementwise operations that raise for some numbers; the others never do.
 _RAISE = frozenset(
-    "np.power np.power.outer item_int py_divide py_floor_divide py_modulo py_left_shift py_right_shift".split()
-)
+    "np.power np.power.outer item_int py_divide py_floor_divide py_modulo py_left_shift py_right_shift "
+    "each_number".split()
+) | {f"math.{name}" for name in RAISING}
 
 
 def dce(graph: Graph) -> Graph:

@@ -26,6 +26,7 @@ from autojit.runtime.check import Check
 from autojit.runtime.compiler import Counters, Prepared, compile_plan, prepare
 from autojit.runtime.debug import describe
 from autojit.runtime.environment import is_default
+from autojit.runtime.forks import is_cut_off, when_cut_off
 from autojit.runtime.measured import Trial
 from autojit.runtime.plan import Plan, native_plan
 from autojit.runtime.probe import Probe, Restart
@@ -71,7 +72,7 @@ class Controller:
         self.probes: dict[int, Probe] = {}
         self.tree: RegionTree | None = None
         self.no_source: Reason | None = None
-        self.enabled = enabled
+        self.enabled = enabled and not is_cut_off()
         self.callees: list[Controller] = []
         #: The passes that measurement has chosen for the loops of a region, by its number.
         self.rungs: dict[int, tuple[Pass, ...]] = {}
@@ -137,7 +138,8 @@ class Controller:
                 self.probes[region.number] = Probe(region, self, self.enabled)
 
     def switch(self, on: bool) -> None:
-        """Switch all probes."""
+        """Switch all probes. In a forked process without XLA's threads they stay off."""
+        on = on and not is_cut_off()
         self.enabled = on
         for probe in self.probes.values():
             probe.on = on and probe.state != "off"
@@ -349,6 +351,19 @@ class Controller:
             self.options.observed.clear()
             self.options.seen.clear()
 
+    def cut_off(self) -> None:
+        """Leave everything to NumPy in a forked process, whose locks may be held by threads that are not there."""
+        self._lock = threading.RLock()
+        self.switch(False)
+
     def leaf_regions(self) -> list[Region]:
         """The regions that are not split, in program order."""
         return list(leaves(self.tree.root)) if self.tree is not None else []
+
+
+def _cut_off() -> None:
+    for controller in list(CONTROLLERS):
+        controller.cut_off()
+
+
+when_cut_off(_cut_off)

@@ -33,4 +33,20 @@ EXCLUDED: dict[str, str] = {
         ),
         "counts references: the driver and autojit's caches hold some of their own",
     ),
+    **dict.fromkeys(
+        (
+            "_core/test_numeric::TestNonarrayArgs::test_std_with_mean_keyword_keepdims_false",
+            "_core/test_numeric::TestNonarrayArgs::test_var_with_mean_keyword_keepdims_false",
+        ),
+        "asks for equal bits of sums that two functions add up: two programs may add in different orders",
+    ),
+    **dict.fromkeys(
+        (
+            "_core/test_function_base::TestLogspace::test_physical_quantities",
+            "_core/test_function_base::TestLogspace::test_subclass",
+            "_core/test_function_base::TestGeomspace::test_start_stop_array",
+        ),
+        "asks for equal bits of powers of which NumPy computes one and autojit the other; within the published bounds",
+    ),
+    "_core/test_function_base::TestLinspace::test_denormal_numbers": "subnormal numbers count as zero, as documented",
 }

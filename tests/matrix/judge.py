@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -55,7 +56,7 @@ def source_of(pack: Sequence[Combination]) -> str:
     results = ", ".join(f"r{number}" for number in range(len(pack)))
     body = [f"    {line}" for text in lines for line in text.split("\n")]
     return "\n".join(
-        ["import numpy as np", "", f"def program({', '.join(parameters)}):", *body, f"    return [{results}]", ""]
+        ["import math, numpy as np", "", f"def program({', '.join(parameters)}):", *body, f"    return [{results}]", ""]
     )
 
 
@@ -85,7 +86,7 @@ def plain(one: Combination) -> Done:
     if code is None:
         code = _codes[text] = compile(text, "<combination>", "exec")
     values = clone(one.values)
-    names = {"np": np, **values}
+    names = {"np": np, "math": math, **values}
     try:
         exec(code, names)
     except Exception as error:

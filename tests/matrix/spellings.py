@@ -82,7 +82,12 @@ _WRITES = (
 )  # fmt: skip
 
 #: Rows that stand in no program by themselves.
+_MATH = """sqrt exp expm1 log log2 log10 log1p sin cos tan asin acos sinh cosh acosh atanh atan tanh asinh fabs degrees
+radians isnan isinf isfinite""".split()
+_MATH_OF_TWO = "pow atan2 hypot copysign".split()
+
 WITHOUT: dict[str, str] = {
+    "each_number": "what functions of `math` in loops become",
     "rounded": "put behind others by `exact=True`",
     "normal": "put behind others by `exact=True`",
     "set_diagonal": "writes to a diagonal: NumPy gives none that may be written",
@@ -106,13 +111,15 @@ SPELLED: dict[str, tuple[str, ...]] = {
     "item_complex": ("complex({a})", "complex({s})", "complex({a}[0, 0])"),
     **{name: _python(sign) for name, sign in _PYTHON.items()},
     "py_negative": ("-{u}[0].item()", "-float({u}[1])", "-int({s})"),
+    **{f"math.{name}": (f"math.{name}({{u}}[0])", f"math.{name}({{s}})", f"math.{name}({{u}}[1].item())") for name in _MATH},
+    **{f"math.{name}": (f"math.{name}({{u}}[0], {{u}}[1])", f"math.{name}({{s}}, 0.5)") for name in _MATH_OF_TWO},
     "py_absolute": ("abs({u}[0].item())", "abs({u}.min().item())"),
     "py_invert": ("~{u}[0].item()", "~int({s})"),
     "py_not": ("not {u}[0].item()", "not ({u}[1].item() > 2)", "not {u}.any()"),
     "select": (
         "{u}[0] if {u}[1] > 2 else {u}[2]", "{r} = {u}\nif {u}[0] > 1:\n    {r} = {u} * 2",
         "if {s} > 3:\n    {u}[1] = 7\nelse:\n    {u}[0] = 1\n{r} = {u}", "{u}[0] and {u}[1]", "max({u}[0], {u}[1])",
-        "min({u}[0], {s}, {u}[2])", "{u}[0] > 1 or {u}[2] < 3", "abs({u}[0]) if {u}.sum() else 0",
+        "min({u}[0], {s}, {u}[2])", "{u}[0] > 1 or {u}[2] < 3", "-{u}[0] * 1 if {u}.sum() else 0",
     ),
     "as_scalar": ("{r} = {u}[0]\nif {u}[1] > 2:\n    {r} = {u}[2] * 1.0",),
     "leave_if": (

@@ -1,0 +1,28 @@
+"""Forked processes: a child has none of the threads of XLA that its parent has started."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from autojit.compile.xla import is_started
+
+_cut_off = False
+
+
+def is_cut_off() -> bool:
+    """Whether this process was forked from one in which XLA was running, so that compiled code would never end."""
+    return _cut_off
+
+
+def when_cut_off(then: Callable[[], None]) -> None:
+    """Call a function in every child process in which compiled code cannot run."""
+
+    def in_child() -> None:
+        global _cut_off
+        if _cut_off or is_started():
+            _cut_off = True
+            then()
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=in_child)
