@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import linecache
+
 import numpy as np
+import pytest
 
 import autojit as aj
 from tests.helpers import check
@@ -442,3 +445,20 @@ def test_a_host_call_behind_data_that_is_numpys():
 
     check(program, np.array([0.0, -4.0, 5.0]))
     check(program, np.array([2.0, -4.0, 5.0]))
+
+
+@pytest.mark.parametrize("dtype", [float, np.float32, np.int64, np.int8, bool, complex])
+@pytest.mark.parametrize("assigned", ["0", "1.5", "300", "True", "i", "v", "int(v)", "2j", "-1", "v > 0.2", "x[i]"])
+def test_numbers_assigned_in_a_branch(assigned, dtype):
+    text = f"def f(x, out):\n    for i in range(len(x)):\n        v = x[i].item()\n        if v > 0.5:\n            out[i] = {assigned}\n"
+    text += "        else:\n            out[i] = out[i]\n    return out\n"
+    file, scope = f"<{assigned} assigned to {dtype}>", {}
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    exec(compile(text, file, "exec"), {"np": np}, scope)
+    x = np.random.default_rng(2).random(40)
+    fast = check(scope["f"], x, np.zeros(40, dtype))
+    raises = (assigned == "2j" and dtype is not complex and dtype is not bool) or (
+        assigned == "300" and dtype is np.int8
+    )
+    if not raises and not (dtype is np.int8 and assigned in ("i", "int(v)")):
+        assert fast.cache_info().hits and not fast.cache_info().traps, fast.cache_info()

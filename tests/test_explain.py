@@ -95,7 +95,7 @@ def unsupported_syntax(x):
 
 
 def no_row(x):
-    return np.vectorize(float)(x)  # here
+    return np.busday_count(x, x)  # here
 
 
 def host_op(x):

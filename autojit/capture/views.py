@@ -13,7 +13,7 @@ from autojit.capture.inverse import READONLY_VIEWS
 from autojit.capture.recorder import Recorder, describe
 from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym, ViewStep, make_dummy, plain
 from autojit.errors import CannotCapture
-from autojit.ir.graph import Operand
+from autojit.ir.graph import Const, Operand
 from autojit.ir.index import Entry, Index, Place, Slice, Window
 from autojit.ops.chapters import TABLE
 
@@ -138,12 +138,25 @@ class Views(Recorder):
             return
         # In a branch only the part that is assigned is chosen, not all of the array.
         (old,) = self._node("getitem", [whole, *operands], {"index": index})
-        if new.spec.dtype != array.dtype or new.spec.kind == "python":
+        if new.spec.kind == "python":
+            new = self._assigned(new, array.dtype)
+        if new.spec.dtype != array.dtype:
             (new,) = self._node("astype", [new], {"dtype": array.dtype})
         if not _fits(new.spec.shape, old.spec.shape):
             raise CannotCapture("data-branch", "an assignment in a branch that NumPy would broadcast or refuse")
         new = self.where(new, old)
         self.commit(array, self._node("setitem", [whole, new, *operands], {"index": index})[0])
+
+    def _assigned(self, number: Operand, dtype: np.dtype) -> Operand:
+        """A Python number as an array without axes, to be assigned to elements of a dtype."""
+        if isinstance(number, Const):
+            held = np.zeros((), dtype)
+            with np.errstate(all="ignore"):
+                self.ask(held.__setitem__, (), number.value)
+            return self.builder.const(held[()])
+        if number.spec.dtype.kind == "i" and dtype.kind in "iu" and dtype != np.int64:
+            raise CannotCapture("data-branch", "an assignment in a branch of a Python int that may not fit")
+        return self._node("np.broadcast_to", [number], {"shape": ()})[0]
 
     def _node(self, name: str, inputs: list[Operand], params: dict[str, Any]) -> Any:
         try:
