@@ -138,3 +138,13 @@ def test_single_precision_factors():
         q, r = check(lambda x, mode=mode: np.linalg.qr(x, mode), a)(a)
         assert q.dtype == r.dtype == np.float32
         np.testing.assert_array_almost_equal_nulp(q.astype(float) @ r, a.astype(float), 2**30)
+
+
+def test_indices_are_looked_at_where_nothing_is_taken():
+    for a in (np.zeros((3, 3, 0)), np.zeros((1, 0, 3), bool), np.zeros((0, 2))):
+        for i in (np.array([0, 5]), np.array([-1, 0]), np.array([-4], np.int8), np.array([], int)):
+            for axis in (0, 1):
+                check(lambda x, n, axis=axis: np.take(x, n, axis=axis), a, i)
+                check(lambda x, n, axis=axis: x.take(n, axis, mode="clip"), a, i)
+            check(lambda x, n: np.take(x, n), a, i)
+            check(lambda x, n: x[:, n], a, i)

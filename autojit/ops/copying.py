@@ -270,6 +270,8 @@ def _take(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     axis = (axis or 0) % a.ndim
     spec = node.outputs[0].spec
     if 0 in spec.shape:
+        if mode == "raise" and indices.size:
+            bounded(indices, a.shape[axis], trap)  # NumPy looks at the indices even where nothing is taken
         return (jnp.zeros(spec.shape, spec.dtype),)
     places = wrap_indices(indices, a.shape[axis], mode, trap)
     index = (slice(None),) * axis + (places,)
