@@ -23,7 +23,7 @@ def judge_bits(program: Program, decorator: Any = None) -> Any:
     plain = load(program.source)
     decorated = (decorator or aj.autocluster(policy="eager", exact=True))(load(program.source))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # NumPy's own warnings are not what is judged
         warnings.filterwarnings("error", category=aj.AutojitWarning)
         expected = [outcome(plain, call, {}) for call in program.calls]
         for turn in range(_ROUNDS):

@@ -38,7 +38,7 @@ def _arguments(expressions: Sequence[Expression]) -> tuple[Any, ...]:
 def plain(expressions: Sequence[Expression]) -> Outcome:
     """What NumPy does."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # NumPy's own warnings are not what is judged
         return outcome(load(source_of(expressions)), _arguments(expressions), {})
 
 
@@ -47,7 +47,7 @@ def difference(expressions: Sequence[Expression]) -> str:
     expected = plain(expressions)
     fast = aj.autocluster(policy="eager")(load(source_of(expressions)))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # NumPy's own warnings are not what is judged
         warnings.filterwarnings("error", category=aj.AutojitWarning)
         for turn in ("cold", "warm"):
             try:

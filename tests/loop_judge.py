@@ -112,7 +112,7 @@ def moderate(source: str, args: tuple[Any, ...]) -> Outcome:
         Immoderate: It rounds, or does not end.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # NumPy's own warnings are not what is judged
         watch = Watch(source)
         done = outcome(watch.program, args, {})
         for array in arrays_of((done.result, done.arguments)):
@@ -146,8 +146,9 @@ def judge_loops(program: Program, decorator: Any = None) -> Any:
     plain = load(source)
     decorated = (decorator or aj.autocluster(policy="eager"))(load(source))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # NumPy's own warnings are not what is judged
         warnings.filterwarnings("error", category=aj.AutojitWarning)
+        # A program may have many shapes; then NumPy answers, which is compared too.
         warnings.filterwarnings("ignore", "autojit .too-many-plans", aj.AutojitWarning)
         expected = [_printed(plain, call) for call in program.calls]
         known: Any = None

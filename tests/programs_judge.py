@@ -108,7 +108,7 @@ def judge(program: Program, seed: int = 0, decorator: Any = None) -> Any:
     plain = load(source)
     decorated = (decorator or aj.autocluster(policy="eager"))(load(source))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # NumPy's own warnings are not what is judged
         warnings.filterwarnings("error", category=aj.AutojitWarning)
         expected = [outcome(plain, call, {}) for call in program.calls]
         shaken = [[outcome(Shaker(source, seed + k).program, call, {}) for k in range(3)] for call in program.calls]

@@ -230,7 +230,7 @@ def make_program(random: Any) -> Program:
     first = (*inputs.call(), [1.0])
     parameters = (*inputs.names, "log")
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # NumPy's own warnings are not what is judged
         grower = Grower(random, module, parameters, clone(first))
         for _ in range(random.randint(3, 15)):
             if not grower.dead:

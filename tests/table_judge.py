@@ -62,7 +62,7 @@ def expectations(programs: Sequence[TableProgram]) -> list[Expected]:
     noises = [Noise(source, seed, flush=not seed).program for seed in range(_RUNS)]
     found = []
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # NumPy's own warnings are not what is judged
         for call in (0, 1):
             arguments = tuple(value for one in programs for value in one.calls[call].values())
             noisy = [outcome(noise, arguments, {}) for noise in noises]
@@ -92,7 +92,7 @@ def judge(programs: Sequence[TableProgram], decorator: Callable[..., Any] | None
     expected = expectations(programs)
     fast = (decorator or aj.autocluster(policy="eager"))(load(source_of(programs)))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # NumPy's own warnings are not what is judged
         warnings.filterwarnings("error", category=aj.AutojitWarning)
         for turn, call in (("cold", 0), ("warm, other contents", 1), ("warm", 0)):
             if not expected[call].is_sure:

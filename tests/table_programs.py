@@ -204,7 +204,7 @@ class Grower(Arguments):
 
     def _try(self, kind: str) -> bool:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+            warnings.simplefilter("ignore")  # NumPy's own warnings are not what is judged
             try:
                 if kind == "write":
                     text = self.random.choice(WRITES)(self)

@@ -20,6 +20,7 @@ def each(functions, *calls, **options) -> None:
         for args in calls:
             try:
                 with warnings.catch_warnings():
+                    # NumPy's floating point warnings, which compiled code does not repeat.
                     warnings.simplefilter("ignore", RuntimeWarning)
                     check(function, *args, **options)
             except Exception as error:
@@ -225,6 +226,7 @@ def test_scalar_values_one_after_the_other() -> None:
     for function in functions:
         try:
             with warnings.catch_warnings():
+                # NumPy's floating point warnings, which compiled code does not repeat.
                 warnings.simplefilter("ignore", RuntimeWarning)
                 sequence(function, *[(rand(3), s) for s in (0.0, -0.0, 1.0, np.nan, np.inf, 0.5)], rounds=1)
                 sequence(function, *[(rand(3), s) for s in (-0.0, 0.0, 2, 2.0, True, np.float64(2))], rounds=1)
@@ -530,6 +532,7 @@ def test_writing_by_index() -> None:
             for number in generator.choice(len(values), 2, replace=False):
                 try:
                     with warnings.catch_warnings():
+                        # NumPy's floating point warnings, which compiled code does not repeat.
                         warnings.simplefilter("ignore", RuntimeWarning)
                         check(make(k), rand(3, 3), values[number])
                 except Exception as error:
@@ -645,7 +648,7 @@ def test_index_changes_from_call_to_call() -> None:
 
     decorated = aj.autocluster(policy="eager")(f)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", aj.AutojitWarning)
+        warnings.simplefilter("ignore", aj.AutojitWarning)  # too many plans are the point; the answers are compared
         for n in range(20):
             one, two = np.arange(20.0), np.arange(20.0)
             assert decorated(one, n) == f(two, n)
@@ -815,7 +818,7 @@ def test_unusual_arrays() -> None:
 def make_matrix():
     """A matrix, without the warning."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # `np.matrix` is deprecated, and still met
         return np.matrix([[1.0, 2.0], [3.0, 4.0]])
 
 

@@ -19,6 +19,7 @@ def every(programs, *arguments, trips=TRIPS, rounds=1) -> None:
         calls = [(n, *(argument() for argument in arguments)) for n in trips]
         try:
             with warnings.catch_warnings():
+                # NumPy's floating point warnings, which compiled code does not repeat.
                 warnings.simplefilter("ignore", RuntimeWarning)
                 sequence(program, *calls, rounds=rounds, rtol=1e-9)
         except Exception as error:

@@ -16,6 +16,7 @@ def each(functions, *calls) -> None:
     for function in functions:
         try:
             with warnings.catch_warnings():
+                # NumPy's floating point warnings, which compiled code does not repeat.
                 warnings.simplefilter("ignore", RuntimeWarning)
                 sequence(function, *calls, rounds=1)
         except Exception as error:

@@ -27,6 +27,7 @@ def each(functions, *calls) -> None:
     for function in functions:
         try:
             with warnings.catch_warnings():
+                # NumPy's floating point warnings, which compiled code does not repeat.
                 warnings.simplefilter("ignore", RuntimeWarning)
                 warnings.simplefilter("ignore", DeprecationWarning)
                 sequence(function, *calls, rounds=1)

@@ -13,7 +13,7 @@ START = """
 import multiprocessing, os, signal, warnings
 import numpy as np
 import autojit as aj
-warnings.simplefilter("ignore")
+warnings.simplefilter("ignore")  # Python and jax warn of forks with threads; such forks are what is tested
 
 @aj.autocluster(policy="eager")
 def f(x):

@@ -21,6 +21,7 @@ def rand(*shape: int) -> np.ndarray:
 def quiet(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """`check`, without NumPy's own warnings about nothing and NaN."""
     with warnings.catch_warnings():
+        # NumPy's floating point warnings, which compiled code does not repeat.
         warnings.simplefilter("ignore", RuntimeWarning)
         return check(function, *args, **options)
 

@@ -114,7 +114,7 @@ def test_bounds_of_clip():
     for function in (
         lambda a: np.clip(a, 2), lambda a: np.clip(a, a_max=2), lambda a: np.clip(a, 2, 3, max=3), lambda a: np.clip(a),
         lambda a: a.clip(2), lambda a: a.clip(2, 3), lambda a: a.clip(max=3), lambda a: np.clip(a, None, 3),
-        lambda a: np.clip(a, min=2), lambda a: a.clip(1, 2, np.empty_like(a)), lambda a: a.clip(None, 2),
+        lambda a: a.clip(1, 2, min=3), lambda a: a.clip(1, 2, None, 5), lambda a: np.clip(a, min=2), lambda a: a.clip(1, 2, np.empty_like(a)), lambda a: a.clip(None, 2),
     ):  # fmt: skip
         check(function, x)
 
@@ -148,3 +148,13 @@ def test_indices_are_looked_at_where_nothing_is_taken():
                 check(lambda x, n, axis=axis: x.take(n, axis, mode="clip"), a, i)
             check(lambda x, n: np.take(x, n), a, i)
             check(lambda x, n: x[:, n], a, i)
+
+
+def test_masks_of_another_shape():
+    for mask in (np.zeros(0, bool), np.zeros((2, 1), bool), np.zeros((1, 5), bool), np.zeros((2, 5), bool)):
+
+        def write(a, m):
+            a[2:4][m] = 0
+
+        check(write, np.arange(25.0).reshape(5, 5), mask)
+        check(lambda a, m: (a[2:4][m], a.sum()), np.arange(25.0).reshape(5, 5), mask)

@@ -53,6 +53,7 @@ def observed(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Outco
     np.random.seed(3)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        # NumPy's floating point warnings, which compiled code does not repeat.
         warnings.simplefilter("ignore", RuntimeWarning)
         one = outcome(function, args, {})
     return one, printed.getvalue(), np.random.get_state()
@@ -76,6 +77,7 @@ def test_program(program, inputs, rtol):
     rng = np.random.default_rng(zlib.crc32(program.__name__.encode()))
     first, second, other, last = (inputs(rng, size) for size in (SIZE, SIZE, OTHER_SIZE, SIZE))
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        # NumPy's floating point warnings, which compiled code does not repeat.
         warnings.simplefilter("ignore", RuntimeWarning)
         decorated = check(program, *first, rtol=rtol)
     for args in (first, second, second, other, other, last, first):

@@ -22,6 +22,7 @@ def rand(*shape: int) -> np.ndarray:
 def quiet(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """`check`, without NumPy's own warnings about empty slices and NaN."""
     with warnings.catch_warnings():
+        # NumPy's floating point warnings, which compiled code does not repeat.
         warnings.simplefilter("ignore", RuntimeWarning)
         return check(function, *args, **options)
 
@@ -426,6 +427,7 @@ def test_integers() -> None:
     check(into_integers, np.zeros(9, np.int64), f, whole=True)
     zeros = np.arange(9)
     with warnings.catch_warnings():
+        # NumPy's floating point warnings, which compiled code does not repeat.
         warnings.simplefilter("ignore", RuntimeWarning)
         check(arithmetic, np.arange(1, 10), zeros)
         f[4] = np.nan

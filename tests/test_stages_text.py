@@ -118,7 +118,7 @@ def check_stages(function, arguments, **flags) -> Prepared:
     """Run every stage as a graph and as text, and compare with the function."""
     expected_arguments = clone(arguments)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # NumPy's own warnings are not what is judged
         expected = function(*expected_arguments)
         result, inputs = prepared(function, arguments, **flags)
         before = clone(inputs)
@@ -201,7 +201,7 @@ def test_random_programs():
         function = load(program.source)
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+                warnings.simplefilter("ignore")  # NumPy's own warnings are not what is judged
                 function(*clone(program.calls[0]))
                 prepared(function, program.calls[0])
         except (Exception, AssertionError):

@@ -88,6 +88,10 @@ def test_vectorize(function, arguments):
         (lambda x: np.vectorize(lambda v: v * 10**18)(x), (N + 50,)),
         (lambda x: np.vectorize(lambda v: v / 0 if v > 9 else v)(x), (V,)),
         (lambda x: np.vectorize(math.log)(x), (V - 0.5,)),
+        (lambda x: np.vectorize(lambda v: [v, v], otypes="dd")(x), (V,)),
+        (lambda x: np.vectorize(lambda v: (v, v, v), otypes="dd")(x), (V,)),
+        (lambda x: (np.vectorize(len, otypes="!"), x * 2)[1], (V,)),  # ValueError when it is made
+        (lambda x: (np.vectorize(5), x * 2)[1], (V,)),  # TypeError when it is made
     ],
 )
 def test_what_is_left_to_numpy_or_not(function, arguments):

@@ -149,7 +149,11 @@ class Calls(Builtins):
         if known.value is np.vectorize:
             if len(args) > 2 or not args or set(kwargs) - {"otypes", "doc"}:
                 raise CannotCapture("keyword", "`np.vectorize` with more than `otypes`")
-            return Vectorize(args[0], args[1] if len(args) > 1 else kwargs.get("otypes", Known(None)))
+            made = Vectorize(args[0], args[1] if len(args) > 1 else kwargs.get("otypes", Known(None)))
+            if not (isinstance(made.pyfunc, Closure) or callable(getattr(made.pyfunc, "value", None))):
+                raise CannotCapture("argument-type", "`np.vectorize` of no function")
+            self.ask(np.vectorize, len, self.static(made.otypes))  # NumPy looks at the dtypes now, not at the call
+            return made
         path = known.path or self.prologue.constant(known.value)
         options = vars(known.value)
         if type(known.value) is not np.vectorize or any(options[name] for name in ("excluded", "signature", "cache")):

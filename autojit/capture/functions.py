@@ -143,7 +143,10 @@ class Functions(Arrays):
         if any(keyword in kwargs for keyword in _NOT_OF_METHODS.get(name, ())):
             raise CannotCapture("raises", f"TypeError: an unexpected keyword argument of `.{name}`")
         if name == "clip":  # its positions are not those of `np.clip`
-            args, kwargs = [], {**dict(zip(("min", "max", "out"), args, strict=False)), **kwargs}
+            placed = dict(zip(("min", "max", "out"), args, strict=False))
+            if len(placed) < len(args) or placed.keys() & kwargs.keys():
+                raise CannotCapture("raises", "TypeError: arguments of `.clip` too many, or given twice")
+            args, kwargs = [], {**placed, **kwargs}
         return self.call_row(row, [array, *args], kwargs, row.numpy[0] if row.numpy else None)
 
     def call_partial(self, partial: Partial, args: list[Any], kwargs: dict[str, Any]) -> Any:

@@ -73,9 +73,11 @@ def vectorized(pyfunc: Any, otypes: Any, *args: Any) -> Any:
     if len(dtypes) == 2:
         one, two = np.empty(count, dtypes[0]), np.empty(count, dtypes[1])
         for i in range(count):
-            first, second = pyfunc(*[array[i].item() for array in flat])
-            one[i] = fitting(first, dtypes[0])
-            two[i] = fitting(second, dtypes[1])
+            pair = pyfunc(*[array[i].item() for array in flat])
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise NotImplementedError("several results that are no tuple of as many")
+            one[i] = fitting(pair[0], dtypes[0])
+            two[i] = fitting(pair[1], dtypes[1])
         return np.reshape(one, shape), np.reshape(two, shape)
     raise NotImplementedError("`np.vectorize` of a function with more than two results")
 

@@ -104,6 +104,9 @@ def _plan(index: Index, base: Spec, operands: tuple[Spec, ...]) -> Plan:
             rest.append(1)
         elif isinstance(entry, Place) and is_mask(entry):
             mask = (len(axes), operands[entry.operand].ndim, entry.operand)
+            covered = base.shape[mask[0] : mask[0] + mask[1]]
+            if operands[entry.operand].shape != covered:
+                raise TypeError("a mask of another shape than what it selects from; this is not compiled")
             axes += [Axis(Slice(None, None, None), n) for n in base.shape[len(axes) : len(axes) + mask[1]]]
         else:
             axis = Axis(entry, base.shape[len(axes)])

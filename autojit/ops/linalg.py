@@ -45,7 +45,7 @@ def _cholesky(a: Any, trap: Trap, upper: bool = False) -> Any:
 
 def _qr(a: Any, trap: Trap, mode: str = "reduced") -> Any:
     # Of single precision, LAPACK as XLA calls it loses one place more than NumPy's does.
-    a = a.astype(jnp.promote_types(a.dtype, jnp.float64)) if a.dtype.itemsize <= 8 and a.dtype != jnp.float64 else a
+    a = a.astype(jnp.promote_types(a.dtype, jnp.float64))
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"mode '{mode}' is not compiled")
     trap(jnp.any(~jnp.isfinite(a)))

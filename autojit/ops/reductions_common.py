@@ -40,7 +40,7 @@ def run_dummy(call: Callable[..., Any], specs: Sequence[Spec], params: dict[str,
     """
     check_dtypes(specs)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore", RuntimeWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)  # asked on ones without elements, of the dtype alone
         try:
             spec = spec_of(call(*(small_dummy(one) for one in specs), **params))
         except TypeError:

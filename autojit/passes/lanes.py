@@ -10,7 +10,7 @@ import numpy as np
 
 from autojit.errors import CannotCapture, SourceLine
 from autojit.ir.build import Builder
-from autojit.ir.graph import Const, Operand, Value
+from autojit.ir.graph import Const, Graph, Operand, Value
 from autojit.ir.index import Index, Slice
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
@@ -25,7 +25,7 @@ WHOLE = Slice(None, None, None)
 
 
 class TooLarge(Refused):
-    """A batched value is too large; `size` is its bytes."""
+    """A batched value is too large, or there are too many trips; `size` is its bytes, at least one a trip."""
 
     def __init__(self, text: str, size: int) -> None:
         super().__init__(text)
@@ -42,6 +42,11 @@ class Emitter(Builder):
     def __init__(self, taken: Iterable[str]) -> None:
         super().__init__()
         self._names = set(taken)
+
+
+def names_of(graph: Graph) -> set[str]:
+    """The names of all values of a graph."""
+    return {value.name for value in graph.inputs} | {value.name for node in graph.nodes for value in node.outputs}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +113,7 @@ class Batch:
         except (TypeError, ValueError, IndexError, CannotCapture) as error:
             raise Refused(f"`{op.name}` has no batched form here: {error}") from None
         if op.name != "setitem":  # that is as large as the array in which it writes
-            self.largest = max(self.largest, *(value.spec.nbytes for value in values), 0)
+            self.largest = max(self.largest, *(value.spec.nbytes for value in values))
         if self.largest > LARGEST_BATCH:
             raise TooLarge(f"all iterations of `{op.name}` at once take {self.largest >> 20} MiB", self.largest)
         return values

@@ -8,7 +8,7 @@ from dataclasses import replace
 from autojit.ir.graph import Graph, Node
 from autojit.ops.chapters import TABLE
 from autojit.passes.affine import Trips
-from autojit.passes.lanes import Emitter
+from autojit.passes.lanes import Emitter, names_of
 
 
 def strips(node: Node, trips: Trips, length: int, taken: Collection[str]) -> tuple[Node, Node]:
@@ -30,13 +30,11 @@ def strips(node: Node, trips: Trips, length: int, taken: Collection[str]) -> tup
     middle = trips.start + count * length * trips.step
 
     outside = Emitter(taken)
-    whole = Emitter({value.name for value in body.inputs} | {out.name for one in body.nodes for out in one.outputs})
+    whole, inside = Emitter(names_of(body)), Emitter(names_of(body))
     number = whole.input(index.spec)
     whole.inputs += values
     (base,) = whole.add(TABLE["py_multiply"], [number, whole.const(length * trips.step)], source=node.source)
-    local = whole.input(index.spec)
-    offset = whole.input(base.spec)
-    del whole.inputs[-2:]
+    local, offset = inside.input(index.spec), inside.input(base.spec)
     moved = Node(TABLE["py_add"], (local, offset), (), (index,), node.source)
     strip = Graph(body.name, (local, *values, offset), (moved, *body.nodes), body.outputs)
     bounds = whole.const(trips.start), whole.const(trips.start + length * trips.step)

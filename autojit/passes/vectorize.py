@@ -16,7 +16,7 @@ from autojit.passes.batch_rules import apply
 from autojit.passes.contract import contract
 from autojit.passes.dce import dce
 from autojit.passes.dependence import Dependence, Last, Reduction, Stores, Unchanged, dependence
-from autojit.passes.lanes import Batch, Emitter, Lane, TooLarge, constant_lane
+from autojit.passes.lanes import Batch, Emitter, Lane, TooLarge, constant_lane, names_of
 from autojit.passes.loop_cost import nodes_cost, strips_cost
 from autojit.passes.strips import strips
 
@@ -201,14 +201,6 @@ def _forced(body: Graph) -> Graph:
 def with_body(node: Node, body: Graph) -> Node:
     """The loop with another body."""
     return replace(node, params=tuple((name, body if name == "body" else value) for name, value in node.params))
-
-
-def names_of(graph: Graph) -> set[str]:
-    """The names of all values of a graph."""
-    names = {value.name for value in graph.inputs}
-    for node in graph.nodes:
-        names.update(value.name for value in node.outputs)
-    return names
 
 
 def trips_of(node: Node) -> Trips:

@@ -99,7 +99,7 @@ def judge(combinations: Iterable[Combination], strict: bool = True) -> list[Verd
     found: list[Verdict] = []
     pack: list[tuple[Combination, Done]] = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # NumPy's own warnings are not what is judged
         warnings.filterwarnings("error", category=aj.AutojitWarning)
         for one in combinations:
             wanted = plain(one)

@@ -46,7 +46,7 @@ def _bits(value: Any) -> bytes:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # special numbers are among the samples
 def test_no_identity_of_the_reals(form: str, dtype: Any) -> None:
     function = _function(form)
     fast = aj.autocluster(policy="eager")(function)

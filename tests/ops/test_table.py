@@ -71,7 +71,7 @@ def in_numpy(row: Op, case: Case) -> tuple[Any, ...] | Exception:
     """What NumPy gives, or the exception."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            warnings.simplefilter("ignore")  # special numbers are among the samples
             result = row.call(*case.args, **case.params)
     except Exception as error:
         return error

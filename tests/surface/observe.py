@@ -66,7 +66,7 @@ def observe(name: str, sample: str) -> Observed:
     plain, args = program(name, sample)
     fast: Any = aj.autocluster(policy="eager")(plain)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # NumPy's own warnings are not what is judged
         expected = _generators_opened(outcome(plain, args, {}))
         warnings.filterwarnings("error", category=aj.AutojitWarning)
         difference = ""
