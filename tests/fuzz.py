@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from random import Random
+from typing import Any
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
@@ -45,6 +46,8 @@ def _too_long(*_: object) -> None:
 
 #: The policy that is tried; under "measured" compiling pays at once, "strict" is `jit_compile`.
 _policy = ["eager"]
+#: Whether `exact=True` is.
+_exact = [False]
 
 
 def failure(program: Program, judge: Callable[..., object] = judge) -> BaseException | None:
@@ -53,13 +56,45 @@ def failure(program: Program, judge: Callable[..., object] = judge) -> BaseExcep
     signal.setitimer(signal.ITIMER_REAL, _LONGEST, 1)
     try:
         strict = _policy[0] == "strict"
-        options = {"exact": True} if judge is judge_bits else {}
+        options = {"exact": True} if _exact[0] else {}
         judge(program, decorator=aj.jit_compile(**options) if strict else aj.autocluster(policy=_policy[0], **options))
     except (Exception, Endless) as error:
         return None if strict and "UncompilableError" in str(error) else error
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
     return None
+
+
+class Tally:
+    """Judges programs and counts who answered: programs that compiled code never answers try little."""
+
+    def __init__(self, judge: Callable[..., Any]) -> None:
+        self._judge = judge
+        self.whole = self.parts = self.native = self.trapped = 0
+
+    def judge(self, program: Program, decorator: Any = None) -> None:
+        """Judge one program.
+
+        Raises:
+            AssertionError: NumPy and autojit differ.
+        """
+        function = self._judge(program, decorator=decorator)
+        if function is None:
+            return
+        info = function.cache_info()
+        if info.hits:
+            self.whole += not info.native + info.traps
+            self.parts += info.native + info.traps > 0
+        elif info.traps:
+            self.trapped += 1
+        else:
+            self.native += 1
+
+    def __str__(self) -> str:
+        return (
+            f"{self.whole} compiled, {self.parts} compiled in part or for some calls, {self.native} NumPy's, "
+            f"{self.trapped} that only trapped"
+        )
 
 
 def minimise(program: Program, is_same: Callable[[Program], bool], seconds: float = 60.0) -> Program:
@@ -167,6 +202,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--policy", choices=["eager", "measured", "strict"], default="eager", help="when to compile")
     options = parser.parse_args(arguments)
     _policy[0] = options.policy
+    _exact[0] = options.exact
     if options.policy == "measured":
         measured.PAYS_AFTER = 0.0
     if options.table:
@@ -231,6 +267,7 @@ def _run_table(options: argparse.Namespace) -> int:
 def _run(options: argparse.Namespace) -> int:
     make, judged = (make_loop_program, judge_loops) if options.loops else (make_program, judge)
     judged = judge_bits if options.exact else judged
+    tally = Tally(judged)
     start, seed, failed = time.monotonic(), options.seed, 0
     known: set[str] = set()
     while (options.minutes is None or time.monotonic() - start < 60 * options.minutes) and (
@@ -239,7 +276,7 @@ def _run(options: argparse.Namespace) -> int:
         # A crash of the process leaves the seed behind.
         print(f"\rseed {seed} ", end="", file=sys.stderr, flush=True)
         program = make(Random(seed))
-        error = failure(program, judged)
+        error = failure(program, tally.judge)
         if isinstance(error, Endless):
             print(f"\nseed {seed}: {error}", flush=True)
         elif error is not None:
@@ -259,7 +296,8 @@ def _run(options: argparse.Namespace) -> int:
             aj.clear_cache()
         seed += 1
     print(
-        f"\n{seed - options.seed} programs from seed {options.seed}, {failed} failed, {time.monotonic() - start:.0f} s"
+        f"\n{seed - options.seed} programs from seed {options.seed}, {tally}, {failed} failed, "
+        f"{time.monotonic() - start:.0f} s"
     )
     return 1 if failed else 0
 
