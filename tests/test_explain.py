@@ -415,3 +415,31 @@ def test_the_rung_of_each_loop():
     assert rungs == {1: ("vectorized", False), 3: ("rolled", True), 5: ("unrolled", True)}
     assert explanation.to_dict()["loops"][0]["line"] == first + 1
     assert f"loop, line {first + 3}: rolled (" in str(explanation)
+
+
+def ways_that_raise(x, options):
+    y = x * 2
+    if x[0] > 0:
+        y = y + options["missing"]
+    elif x[1] > 3:
+        raise ValueError("too large")
+    for i in range(x.size):
+        if x[i] > 100:
+            y = y @ np.ones((3, 3))
+    return y + 1
+
+
+def test_branches_that_raise_are_named():
+    first = ways_that_raise.__code__.co_firstlineno
+    decorated = aj.autocluster(policy="eager")(ways_that_raise)
+    explanation = decorated.explain(-np.ones(9), {})
+    assert explanation.is_whole
+    left = [(reason.source.line - first, reason.detail) for reason in explanation.left]
+    assert [line for line, _ in left] == [3, 5, 8]
+    assert left[0][1] == "KeyError: 'missing'" and "np.matmul" in left[2][1]
+    assert [entry["line"] for entry in explanation.to_dict()["left"]] == [first + 3, first + 5, first + 8]
+    assert f":{first + 5}: [raises] a `raise` statement is reached" in str(explanation)
+    # The same function where no way raises.
+    assert len(decorated.explain(-np.ones(3), {"missing": 1}).left) == 1 and decorated(-np.ones(9), {}).size == 9
+    with pytest.raises(KeyError):
+        decorated(np.ones(9), {})

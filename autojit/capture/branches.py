@@ -20,7 +20,7 @@ from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.undo import Undo, containers_of, is_changed
 from autojit.capture.values import Arr, Frame, Items, Known, LoopInt, Opaque, Storage, Stream, Sym, plain, storages_in
-from autojit.errors import CannotCapture
+from autojit.errors import CannotCapture, Reason
 from autojit.ir.graph import Operand
 from autojit.ops.chapters import TABLE
 
@@ -353,7 +353,9 @@ class Branches(Undo):
         except CannotCapture as error:
             if error.id != "raises":
                 raise
+            reason = Reason(error.id, error.detail, self.line)
             self.restore(state)
+            self.left.append(reason)
             self.trap_if(self.builder.const(True))
             return RAISED, None
         finally:

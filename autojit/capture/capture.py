@@ -44,6 +44,7 @@ class Capture:
         exit: How control leaves: END, RETURN, BREAK or CONTINUE.
         recipes: The returned value, or one recipe per live-out name.
         unrolled: The loops that were unrolled: their lines, and why they are no loops of the program.
+        left: What raises in a branch: calls whose data leads there are NumPy's.
     """
 
     region: Region
@@ -57,6 +58,7 @@ class Capture:
     written: tuple[str, ...] = ()
     arrays: tuple[str, ...] = ()
     unrolled: tuple[tuple[SourceLine, str], ...] = ()
+    left: tuple[Reason, ...] = ()
 
 
 @dataclass(slots=True)
@@ -99,7 +101,7 @@ class _Survey(Loops):
         self.region = region
         # A loop body is entered often and is small work: unrolling inside it pays less.
         self.unroll_budget = options.unroll_budget if not region.depth else options.unroll_budget // 8
-        self.exits = []
+        self.exits, self.left = [], []
         if options.exact:
             self.be_exact()
         self.leaving: ast.stmt | None = None  # the first statement that returns, or goes on, as the data decides
@@ -267,7 +269,7 @@ class _Survey(Loops):
         return Capture(
             region, self.prologue, [], {}, graph, tuple(self.input_names), exit_code, recipes,
             tuple(str(write.target) for write in writes), tuple(s.path for s in self.arrays if s.path),
-            tuple(self.unrolled.items()),
+            tuple(self.unrolled.items()), tuple(dict.fromkeys(self.left)),
         )  # fmt: skip
 
     def _check_written(self, written: list[Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from autojit.capture.build import CaptureBuilder
 from autojit.capture.statements import Statements
 from autojit.capture.values import Items, Storage
+from autojit.errors import Reason
 from autojit.ir.graph import Operand, Value
 
 
@@ -21,6 +22,7 @@ class State:
     predicate: Operand | None
     journal: int
     exits: int
+    left: int
     env: dict[str, Any]
     lines: int
     bound: dict[str, str]
@@ -41,14 +43,16 @@ class Undo(Statements):
     """Saves and restores the state of a capture."""
 
     exits: list[Any]
+    left: list[Reason]  # what is left to NumPy where the data leads there
 
     def save(self) -> State:
         """The present state."""
         prologue = self.prologue
         return State(
             self.builder, self.builder.mark(), self.root.mark(), self.builder.predicate, len(self.journal),
-            len(self.exits), dict(self.frame.env), len(prologue.lines), dict(prologue._bound), set(prologue._checked),
-            prologue._next, dict(self._memo), dict(self._scalars), set(self._demanded), len(self.input_names),
+            len(self.exits), len(self.left), dict(self.frame.env), len(prologue.lines), dict(prologue._bound),
+            set(prologue._checked), prologue._next, dict(self._memo), dict(self._scalars), set(self._demanded),
+            len(self.input_names),
             len(self.arrays), self._extra_work, [(s, s.value, s.written) for s in self.arrays], self._evaluated,
             containers_of(self.frame.env),
         )  # fmt: skip
@@ -66,6 +70,7 @@ class Undo(Statements):
         prologue._bound, prologue._checked, prologue._next = dict(state.bound), set(state.checked), state.next
         self._memo, self._scalars, self._demanded = dict(state.memo), dict(state.scalars), set(state.demanded)
         del self.input_names[state.inputs :], self.arrays[state.arrays :], self.exits[state.exits :]
+        del self.left[state.left :]
         self._extra_work, self._evaluated = state.work, state.evaluated
 
     def restore_values(self, state: State) -> None:

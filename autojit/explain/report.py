@@ -80,6 +80,7 @@ class Explanation:
         unknown: Statements of which more is known after a first run: they need what a native statement makes.
         regions: How many runs of statements are captured.
         loops: The loops in compiled code.
+        left: What raises in a branch that the data decides: a call that is led there is left to NumPy.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Explanation:
     regions: int = 0
     source: tuple[str, int, list[str]] | None = None
     loops: list[LoopInfo] = field(default_factory=list)
+    left: list[Reason] = field(default_factory=list)
 
     @property
     def is_whole(self) -> bool:
@@ -112,6 +114,7 @@ class Explanation:
             "native_statements": [reason.to_dict() for reason in self.native_statements],
             "unknown": [reason.to_dict() for reason in self.unknown],
             "loops": [loop.to_dict() for loop in self.loops],
+            "left": [reason.to_dict() for reason in self.left],
         }
 
     def __str__(self) -> str:
@@ -128,6 +131,9 @@ class Explanation:
                 lines += [
                     f"  {title}: {line}" if n == 0 else f"  {line}" for n, line in enumerate(str(reason).split("\n"))
                 ]
+        for reason in self.left:
+            where, what = str(reason).split("\n")[:2]
+            lines += [f"  native where reached: {where}", f"  {what}"]
         if self.unknown:
             lines.append(f"  known after a first run: lines {_ranges(_lines_of(self.unknown))}")
         if self.source is not None:
@@ -142,7 +148,8 @@ class Explanation:
             for line in cluster.lines:
                 marks.setdefault(line, []).append(cluster.name)
         for title, reasons in (
-            ("host", self.host_nodes), ("native", self.native_statements), ("later", self.unknown)
+            ("host", self.host_nodes), ("native", self.native_statements), ("later", self.unknown),
+            ("native", self.left),
         ):  # fmt: skip
             for reason in reasons:
                 if reason.source is not None:
@@ -239,6 +246,7 @@ def _add_clusters(controller: Controller, prepared: Prepared, out: Explanation) 
             text = to_text(step.graph)
             out.clusters.append(ClusterInfo(prefix + step.name, lines, len(step.graph.nodes), text, prepared, step))
     out.loops += _loops(prepared)
+    out.left += prepared.capture.left
     for node in nodes:
         if node.cluster is None:
             out.host_nodes.append(_host_reason(node))
