@@ -17,6 +17,7 @@ from autojit.capture.recorder import Observed
 from autojit.capture.regions import END, RETURN, Region, RegionTree
 from autojit.capture.results import Recipe, RecipeMaker, Unset
 from autojit.capture.statements import Signal
+from autojit.capture.streams import Event
 from autojit.capture.values import UNKNOWN, Arr, ArraySpec, Closure, Frame, Items, Known, Opaque, Sym, storages_in
 from autojit.errors import CannotCapture, Reason, SourceLine
 from autojit.ir.graph import Graph, Write
@@ -45,6 +46,7 @@ class Capture:
         recipes: The returned value, or one recipe per live-out name.
         unrolled: The loops that were unrolled: their lines, and why they are no loops of the program.
         left: What raises in a branch: calls whose data leads there are NumPy's.
+        draws: The random numbers that are drawn before the graph's work; inputs of the graph.
     """
 
     region: Region
@@ -59,6 +61,7 @@ class Capture:
     arrays: tuple[str, ...] = ()
     unrolled: tuple[tuple[SourceLine, str], ...] = ()
     left: tuple[Reason, ...] = ()
+    draws: tuple[Event, ...] = ()
 
 
 @dataclass(slots=True)
@@ -102,6 +105,7 @@ class _Survey(Loops):
         # A loop body is entered often and is small work: unrolling inside it pays less.
         self.unroll_budget = options.unroll_budget if not region.depth else options.unroll_budget // 8
         self.exits, self.left = [], []
+        self.be_able_to_draw()
         if options.exact:
             self.be_exact()
         self.leaving: ast.stmt | None = None  # the first statement that returns, or goes on, as the data decides
@@ -264,12 +268,13 @@ class _Survey(Loops):
         recipes = tuple(Unset() if root is None else maker.make(root) for root in roots)
         written = [storage for storage in self.arrays if storage.written]
         self._check_written(written)
+        self.forget_draws()
         writes = [Write(s.input, s.value) for s in written if s.input is not None and s.value is not s.input]
         graph = self.builder.graph(f"region_{region.number}", maker.outputs, writes)
         return Capture(
             region, self.prologue, [], {}, graph, tuple(self.input_names), exit_code, recipes,
             tuple(str(write.target) for write in writes), tuple(s.path for s in self.arrays if s.path),
-            tuple(self.unrolled.items()), tuple(dict.fromkeys(self.left)),
+            tuple(self.unrolled.items()), tuple(dict.fromkeys(self.left)), tuple(self.draws),
         )  # fmt: skip
 
     def _check_written(self, written: list[Any]) -> None:

@@ -53,7 +53,7 @@ class Carry(Branches):
         """Interpret the body until what it carries is stable; `None` when a spec is not."""
         storages = self._guess(body, names)
         for _ in range(_MAX_DRY_RUNS):
-            state = self.save()
+            state, mark = self.save(), len(self.draws)
             try:
                 found, more_storages, stable = self._dry_run(course, body, names, storages, entered, orelse)
             except CannotCapture:
@@ -61,7 +61,12 @@ class Carry(Branches):
                 raise
             # What was learned about outside objects stays, or a storage would be another one in the next run.
             self.restore_values(state)
+            draws = self.repeated(course, mark)
+            if draws and found is not None and found.leaving.stop is not None:
+                self.restore(state)
+                raise CannotCapture("effect", "random numbers are drawn in a loop that may be left early")
             if found is not None and stable:
+                found.draws = draws
                 self._known_carry[id(body)] = list(names.carried), storages
                 return found
             if found is not None:
@@ -101,6 +106,7 @@ class Carry(Branches):
             initial = dict(env)
             names.either.update({n: initial[n].dtype for n in names.carried if is_unsure(initial.get(n))})
             index = self._index(course, inner)
+            self.turns.append((course, index))
             heads = {name: self._head(initial.get(name), inner, names.either.get(name)) for name in names.carried}
             slots = [head.storage.value for head in heads.values()]
             slots += [head.python for head in heads.values() if head.python is not None]
@@ -133,6 +139,7 @@ class Carry(Branches):
             return self._finish_body(inner, course, index, slots, names, storages, heads, initial, entered, *seen)
         finally:
             self.builder, self.exits = outer, outer_exits
+            self.turns.pop()
             self.hidden -= 1
 
     def _must_carry(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.streams import Event
 from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Storage, Sym
 from autojit.ir.graph import Graph, Operand
 
@@ -96,6 +97,7 @@ class Body:
         leaves: The parts of a returned value that the loop computes.
         moved: For names that trade their arrays: each name to the name whose array it gets.
         kept: Names that mean an array of the program's that must not be mistaken for a copy.
+        draws: The random numbers that its iterations draw.
     """
 
     graph: Graph
@@ -111,6 +113,7 @@ class Body:
     leaves: list[Arr]
     moved: dict[str, str]
     kept: list[str]
+    draws: tuple[Event, ...] = ()
 
 
 def is_unsure(value: Any) -> bool:

@@ -90,11 +90,12 @@ class Loops(Carry):
 
     def _course(self, node: ast.For) -> Course | None:
         """The course of a loop over a range, an array, or `zip`, `enumerate` and `reversed` of such; not demanded."""
+        state = self.save()
         bounds = self._range_of(node.iter)
         rebound = names(node.body).binds & names([node.target]).binds
         if bounds is not None:
             return Course(*bounds, lambda index: self.bind(node.target, index), is_last=not rebound)
-        state = self.save()
+        self.restore(state)
         try:
             found = self._items_of(node.iter)
         except CannotCapture:
@@ -287,6 +288,7 @@ class Loops(Carry):
             if leaving.stop is None:
                 raise CannotCapture("long-loop", "it may have no iterations, and names mean the caller's arrays")
             self.trap_if(stop)
+        self.draws += body.draws
         outputs = self._add_loop(body, course, inits)
         after = iter(outputs)
         for name in body.names:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autojit.capture.calls import source_of
-from autojit.capture.expressions import Expressions
+from autojit.capture.draws import Draws
 from autojit.capture.put_functions import exactly, put_flat
 from autojit.capture.recorder import describe
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
@@ -22,7 +22,7 @@ _SHORT_LOOP = 32
 Signal = tuple[int, Any] | None
 
 
-class Statements(Expressions):
+class Statements(Draws):
     """One method per kind of statement."""
 
     def run_body(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Any:

@@ -23,6 +23,8 @@ class State:
     journal: int
     exits: int
     left: int
+    draws: int
+    turns: int
     env: dict[str, Any]
     lines: int
     bound: dict[str, str]
@@ -50,7 +52,8 @@ class Undo(Statements):
         prologue = self.prologue
         return State(
             self.builder, self.builder.mark(), self.root.mark(), self.builder.predicate, len(self.journal),
-            len(self.exits), len(self.left), dict(self.frame.env), len(prologue.lines), dict(prologue._bound),
+            len(self.exits), len(self.left), len(self.draws), len(self.turns), dict(self.frame.env),
+            len(prologue.lines), dict(prologue._bound),
             set(prologue._checked), prologue._next, dict(self._memo), dict(self._scalars), set(self._demanded),
             len(self.input_names),
             len(self.arrays), self._extra_work, [(s, s.value, s.written) for s in self.arrays], self._evaluated,
@@ -70,7 +73,7 @@ class Undo(Statements):
         prologue._bound, prologue._checked, prologue._next = dict(state.bound), set(state.checked), state.next
         self._memo, self._scalars, self._demanded = dict(state.memo), dict(state.scalars), set(state.demanded)
         del self.input_names[state.inputs :], self.arrays[state.arrays :], self.exits[state.exits :]
-        del self.left[state.left :]
+        del self.left[state.left :], self.draws[state.draws :], self.turns[state.turns :]
         self._extra_work, self._evaluated = state.work, state.evaluated
 
     def restore_values(self, state: State) -> None:

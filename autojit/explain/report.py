@@ -10,6 +10,7 @@ from typing import Any
 from autojit.capture.capture import Cut
 from autojit.capture.explore import explore
 from autojit.capture.regions import RegionTree
+from autojit.capture.streams import calls_in
 from autojit.capture.values import UNKNOWN
 from autojit.errors import Reason, SourceLine
 from autojit.ir.graph import Graph, Node
@@ -247,6 +248,8 @@ def _add_clusters(controller: Controller, prepared: Prepared, out: Explanation) 
             out.clusters.append(ClusterInfo(prefix + step.name, lines, len(step.graph.nodes), text, prepared, step))
     out.loops += _loops(prepared)
     out.left += prepared.capture.left
+    for draw in calls_in(prepared.capture.draws):
+        out.host_nodes.append(Reason("host-op", f"{draw.what} runs in NumPy, before the program", draw.source))
     for node in nodes:
         if node.cluster is None:
             out.host_nodes.append(_host_reason(node))

@@ -2,30 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from autojit.capture.capture import Capture
+from autojit.capture.streams import render, streams_of
 from autojit.runtime.plan import Plan
 
 
 def arguments_of(capture: Capture, guard: Plan) -> Callable[..., list[Any] | None]:
     """A function of the live-ins that runs the prologue alone; it gives `None` for values that are not the plan's.
 
+    Random numbers are drawn, and the streams given their states back.
+
     Args:
         capture: The region.
         guard: A plan for it, whose function knows the constants of the prologue.
     """
-    lines = [f"def inputs({', '.join(capture.prologue.parameters)}):", *capture.prologue.render()]
-    lines.append(f"    return [{', '.join(capture.input_names)}]")
     names = {**guard.call.__globals__}
-    exec("\n".join(lines), names)
+    lines: list[str] = []
+    if capture.draws:
+        lines = [
+            f"    saved = save({streams_of(capture.draws)})",
+            "    try:",
+            *render(capture.draws, names, "        "),
+        ]
+        lines.append("    finally: restore(saved)")
+    return _function(capture, names, lines, capture.input_names)
 
-    def arguments(*values: Any) -> list[Any] | None:
+
+def streams_of_call(capture: Capture, guard: Plan) -> Callable[..., list[Any] | None]:
+    """A function of the live-ins that gives the generators from which the plan draws; `None` as above."""
+    return _function(capture, {**guard.call.__globals__}, [], [streams_of(capture.draws)] if capture.draws else [])
+
+
+def _function(capture: Capture, names: dict[str, Any], lines: Sequence[str], results: Sequence[str]) -> Any:
+    head = [f"def found({', '.join(capture.prologue.parameters)}):", *capture.prologue.render()]
+    exec("\n".join([*head, *lines, f"    return [{', '.join(results)}]"]), names)
+
+    def run(*values: Any) -> list[Any] | None:
         try:
-            found = names["inputs"](*values)
-        except Exception:  # an object has changed its structure
+            found = names["found"](*values)
+        except Exception:  # an object has changed its structure, or a draw raises
             return None
         return found if isinstance(found, list) else None
 
-    return arguments
+    return run

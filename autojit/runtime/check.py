@@ -12,13 +12,15 @@ import numpy as np
 
 from autojit.capture.reference import reference
 from autojit.capture.regions import END, RETURN
+from autojit.capture.streams import is_unseeded
 from autojit.errors import AutojitWarning
 from autojit.ir.graph import Graph
 from autojit.runtime.agree import compare, is_record, tolerance_of
-from autojit.runtime.arguments import arguments_of
+from autojit.runtime.arguments import arguments_of, streams_of_call
 from autojit.runtime.compiler import Prepared
 from autojit.runtime.locate import locate
 from autojit.runtime.plan import NATIVE, UNSET, Plan
+from autojit.runtime.streams import restore, same_states, save
 from autojit.runtime.unwritten import is_unwritten
 
 
@@ -52,18 +54,27 @@ class Check:
         self.call = plan.call
         self.plan = plan
         self.reference = reference(controller.tree, probe.region, controller.original)
+        if is_unseeded(prepared.capture.draws):
+            self.reference = None  # NumPy itself gives other numbers each time
         self.arguments = arguments_of(prepared.capture, plan)
+        self.streams = streams_of_call(prepared.capture, plan)
         self.least = tolerance_of(_dtypes_in(prepared.graph))
         self.told = False
 
     def enter(self, *values: Any) -> Any:
         """One call of the plan."""
-        inputs = self.arguments(*values) if self.reference is not None and not self.told else None
+        streams = self.streams(*values) if self.reference is not None and not self.told else None
+        if streams is None:
+            return self.call(*values)
+        states = save(*streams)
+        inputs = self.arguments(*values)
         if inputs is None:
             return self.call(*values)
         arrays = _distinct([*values, *inputs])
         before = [array.copy() for array in arrays]
         wanted = self._wanted(values, arrays)
+        wanted_states = save(*streams)
+        restore(states)
         for array, contents in zip(arrays, before, strict=True):
             if not array.__array_interface__["data"][1]:  # `flags.writeable` warns of `np.broadcast_arrays`'s
                 array[...] = contents
@@ -71,6 +82,8 @@ class Check:
         if result is None or result is NATIVE:
             return result
         problem = self._compare(wanted, result, values, arrays)
+        if not problem and not same_states(wanted_states, save(*streams)):
+            problem = "a generator of random numbers is left in another state"
         if problem:
             old = {id(array): contents for array, contents in zip(arrays, before, strict=True)}
             self._tell(problem, [old.get(id(value), value) for value in inputs])

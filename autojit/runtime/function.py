@@ -219,7 +219,7 @@ class Controller:
                 self._off(probe)
             return None
         prepared = prepare(captured, self.config, self.strict)
-        if self.strict and any(node.cluster is None for node in prepared.graph.nodes):
+        if self.strict and (captured.draws or any(node.cluster is None for node in prepared.graph.nodes)):
             raise self.uncompilable(self.explain_all(self, values))
         if self.strict and len({node.cluster for node in prepared.graph.nodes}) > 1:
             size, most = len(prepared.graph.nodes), self.config.max_cluster_size

@@ -66,9 +66,11 @@ class Trial:
         return result
 
     def _time_numpy(self, values: tuple[Any, ...]) -> None:
+        start = time.perf_counter()
         arguments = self.arguments(*values)
         if arguments is None:
             return
+        drawing = time.perf_counter() - start if self.prepared.capture.draws else 0.0
         for _ in range(2):
             start = time.perf_counter()
             try:
@@ -76,7 +78,7 @@ class Trial:
                     evaluate(self.prepared.graph, arguments)
             except Exception:  # NumPy will raise it again at the user's line
                 return
-            seconds = time.perf_counter() - start
+            seconds = time.perf_counter() - start + drawing
             self.numpy_seconds = min(self.numpy_seconds or seconds, seconds)
             if seconds > SHORT:
                 return

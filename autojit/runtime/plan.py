@@ -13,6 +13,7 @@ import numpy as np
 
 from autojit.capture.capture import Capture
 from autojit.capture.results import Constant, Container, FromPrologue, Recipe, Result, Unset, ViewOf
+from autojit.capture.streams import render, streams_of
 from autojit.capture.values import ViewStep
 from autojit.compile.executable import Executable
 from autojit.errors import Trapped
@@ -22,6 +23,7 @@ from autojit.ir.spec import Spec, spec_of
 from autojit.partition.steps import ClusterStep, Step
 from autojit.runtime.buffers import own, to_scalar
 from autojit.runtime.environment import is_default
+from autojit.runtime.streams import drawn, restore, save
 
 
 class _Sentinel:
@@ -87,12 +89,14 @@ def build(capture: Capture, graph: Graph, steps: tuple[Step, ...], executables: 
     """
     writer = _Writer(capture)
     writer.operands = {value.name: name for value, name in zip(graph.inputs, capture.input_names, strict=True)}
+    start = writer.draw()
     for step in steps:
         writer.step(step, executables)
     # Results first: one may be a copy of an array that a commit changes.
     parts = [writer.recipe(recipe, graph) for recipe in capture.recipes]
     writer.commit(graph)
     writer.lines.append(f"    return ({', '.join([str(capture.exit), *parts])},)")
+    writer.undo_draws(start)
     call, source = writer.finish()
     return Plan(call, source, capture, graph, steps, executables)
 
@@ -106,7 +110,8 @@ class _Writer:
         self.names.update(
             ndarray=np.ndarray, apart=apart, raises=raises, NATIVE=NATIVE, UNSET=UNSET, own=own, copyto=np.copyto,
             array=np.array, is_default=is_default, window_slice=window_slice, Trapped=Trapped, relayout=relayout,
-            broadcast_to=np.broadcast_to, deepcopy=copy.deepcopy,
+            broadcast_to=np.broadcast_to, deepcopy=copy.deepcopy, empty=np.empty,
+            save=save, restore=restore, drawn=drawn,
         )  # fmt: skip
         self.lines = [
             "    if not is_default(): return NATIVE",
@@ -127,6 +132,34 @@ class _Writer:
         self._next += 1
         self.names[name] = value
         return name
+
+    # ---- random numbers
+
+    def draw(self) -> int:
+        """Draw the random numbers; where the lines begin that are not to fail without giving the states back."""
+        draws = self.capture.draws
+        if draws:
+            self.lines += [
+                f"    saved = save({streams_of(draws)})",
+                "    try:",
+                *render(draws, self.names, "        "),
+                "    except BaseException as error:",
+                "        restore(saved)",
+                "        if isinstance(error, Exception): raise Trapped(str(error)) from error",
+                "        raise",
+            ]
+        return len(self.lines)
+
+    def undo_draws(self, start: int) -> None:
+        """Give the streams their states back where the lines since `start` raise."""
+        if self.capture.draws:
+            self.lines[start:] = [
+                "    try:",
+                *(f"    {line}" for line in self.lines[start:]),
+                "    except BaseException:",
+                "        restore(saved)",
+                "        raise",
+            ]
 
     # ---- steps
 
