@@ -22,6 +22,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import autojit as aj
 from autojit.runtime import measured
 from tests import table_judge
+from tests.draw_programs import make_draw_program
 from tests.evaluated import evaluated
 from tests.exact_judge import judge_bits
 from tests.index_expressions import make_expression
@@ -195,6 +196,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--indexing", action="store_true", help="indexing expressions, many of them in one function")
     parser.add_argument("--table", action="store_true", help="programs over the whole op table, many in one function")
     parser.add_argument("--loops", action="store_true", help="programs of loops, compared bit by bit")
+    parser.add_argument("--draws", action="store_true", help="programs of loops that draw random numbers")
     parser.add_argument("--exact", action="store_true", help="with `exact=True`, compared bit by bit")
     parser.add_argument(
         "--numpy", action="store_true", help="clusters run in NumPy: some times faster, tries capture alone"
@@ -266,6 +268,8 @@ def _run_table(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     make, judged = (make_loop_program, judge_loops) if options.loops else (make_program, judge)
+    if options.draws:
+        make, judged = make_draw_program, judge_loops
     judged = judge_bits if options.exact else judged
     tally = Tally(judged)
     start, seed, failed = time.monotonic(), options.seed, 0

@@ -930,3 +930,27 @@ def test_bools() -> None:
         lambda a, b: a.astype(int) << b,
     ]
     each(functions, (np.array([True, False, True]), np.array([True, True, False])))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint64"])
+def test_a_view_that_nobody_reads_is_still_checked(dtype):
+    def straight(A, i):
+        _row = A[i[0]]
+        return A[1] * 2
+
+    def turning(A, i):
+        for k in range(i.size):
+            _row = A[:, i[k]]
+        return A[1] * 2
+
+    def under(A, i):
+        if A[0, 0] >= 0:
+            _row = A[i[0] // 1]
+        return A[1] * 2
+
+    A = np.arange(12.0).reshape(3, 4)
+    for function in (straight, turning, under):
+        for number in (1, 2, 100, 5, -1, -4, -7):
+            if number >= 0 or np.dtype(dtype).kind == "i":
+                check(function, A, np.full(3, number, dtype))
+    check(straight, A, np.array([2**64 - 1, 2**63], "uint64"))

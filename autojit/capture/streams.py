@@ -163,7 +163,7 @@ def _turns(repeat: Repeat, counters: tuple[str, ...], indent: str) -> Iterator[s
 
 
 def _constant(value: object, constants: dict[str, object]) -> str:
-    name = next((name for name, known in constants.items() if known == value and name[0] == "D"), None)
+    name = next((name for name, known in constants.items() if name[0] == "D" and known == value), None)
     if name is None:
         name = f"D{len(constants)}"
         constants[name] = value

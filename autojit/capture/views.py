@@ -109,13 +109,20 @@ class Views(Recorder):
         for entry in index.entries:
             if entry is Ellipsis:
                 axis += array.dummy.ndim - taken
-            elif isinstance(entry, Place) and not entry.proven and operands[entry.operand].spec.kind == "python":
-                place, length = operands[entry.operand], array.shape[axis]
-                (below,) = self._node("py_less", [place, self.builder.const(-length)], {})
-                (above,) = self._node("py_greater_equal", [place, self.builder.const(length)], {})
-                (outside,) = self._node("py_or", [below, above], {})
-                self.trap_if(outside)
+            elif isinstance(entry, Place) and not entry.proven:
+                self._check_place(operands[entry.operand], array.shape[axis])
             axis += entry is not None and entry is not Ellipsis
+
+    def _check_place(self, place: Operand, length: int) -> None:
+        if place.spec.dtype == np.uint64:
+            (above,) = self._node("np.greater_equal", [place, self.builder.const(np.uint64(length))], {})
+            self.trap_if(self._node("item_bool", [above], {})[0])
+            return
+        if place.spec.kind != "python":
+            (place,) = self._node("item_int", [place], {})
+        (below,) = self._node("py_less", [place, self.builder.const(-length)], {})
+        (above,) = self._node("py_greater_equal", [place, self.builder.const(length)], {})
+        self.trap_if(self._node("py_or", [below, above], {})[0])
 
     def _add_getitem(self, array: Arr, index: Index, operands: list[Operand]) -> Any:
         (value,) = self._node("getitem", [self.read(array), *operands], {"index": index})
