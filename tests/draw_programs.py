@@ -19,6 +19,7 @@ _ARRAYS = (
     "rng.integers(-3, 4, len(a))", "np.random.randint(-3, 4, size=a.shape)", "rng.permutation(len(a))",
     "rng.integers(-8, 9, size=n) / 4",
 )  # fmt: skip
+_INDICES = ("rng.integers(0, n)", "np.random.randint(n)", "other.permutation(n)[0]", "rng.integers(0, n, 2)")
 #: After the program: where each stream has come to.
 _ENDS = ("rng.integers(1000)", "other.integers(1000)", "np.random.randint(1000)")
 
@@ -63,6 +64,18 @@ class _Drawing(ast.NodeTransformer):
                 choices = _ARRAYS
             if choices and self.random.random() < 0.4:
                 setattr(node, side, ast.parse(self.random.choice(choices), mode="eval").body)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.comparators[0], ast.Constant) and self.random.random() < 0.2:
+            node.comparators[0] = ast.parse(self.random.choice(_NUMBERS), mode="eval").body
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.slice, ast.Constant | ast.Name) and self.random.random() < 0.1:
+            node.slice = ast.parse(self.random.choice(_INDICES), mode="eval").body
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:

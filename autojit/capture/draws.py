@@ -23,7 +23,7 @@ from autojit.ir.spec import COMPILED_DTYPES, PYTHON_DTYPES, Spec, spec_of
 from autojit.ops.chapters import TABLE
 
 #: The most bytes that the draws of one call site may take.
-LARGEST_DRAW = 1 << 27
+LARGEST_DRAW = 1 << 26
 #: Parameters whose value decides the shape or type of the result.
 _STATIC = frozenset({
     "size", "dtype", "axis", "replace", "shuffle", "endpoint", "method", "check_valid", "tol", "args", "x",

@@ -37,6 +37,8 @@ log = logging.getLogger("autojit")
 #: All controllers, so that autojit can be switched off and on as a whole.
 CONTROLLERS: weakref.WeakSet[Controller] = weakref.WeakSet()
 _SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+#: Seconds that saving the states of random streams takes.
+_SAVING_STATES = 5e-6
 #: A plan with this many traps, and more of them than answers, is given up.
 _MAX_TRAPS = 8
 #: Reasons that hold whatever the types of the arguments are.
@@ -257,7 +259,8 @@ class Controller:
 
     def _too_small(self, prepared: Prepared) -> bool:
         cost = estimate(prepared.graph)
-        return cost.plan_seconds + entry_cost(prepared.graph) > cost.numpy_seconds
+        saving = _SAVING_STATES if prepared.capture.draws else 0.0
+        return cost.plan_seconds + entry_cost(prepared.graph) + saving > cost.numpy_seconds
 
     def _give_up(self, probe: Probe, captured: Capture, values: dict[str, Any]) -> None:
         """A region is not captured as a whole: split it; calls of these types stay native here."""
