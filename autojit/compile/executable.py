@@ -117,6 +117,10 @@ def _result(result: Result, arrays: Sequence[np.ndarray], values: Sequence[Any])
     return array
 
 
+#: Arrays with more axes are kept from YNN; two fewer than crash, as lowerings may add an axis.
+_SAFE_AXES = 5
+
+
 def compile_options(graph: Graph) -> dict[str, Any]:
     """XLA's options for one cluster.
 
@@ -124,11 +128,13 @@ def compile_options(graph: Graph) -> dict[str, Any]:
     softmax 13 times slower. They store what they reduce, as does XLA's rewriting of reductions as trees, so that the
     sums in loops are up to 5 times faster without both. A loop whose iteration touches little memory is compiled into
     one machine function; else each of its operations is started by itself, which costs some 0.1 us. The emitter that
-    works on tiles takes `x + 0` for `x`, which is wrong for -0.0.
+    works on tiles takes `x + 0` for `x`, which is wrong for -0.0. YNN's fusions of arrays with seven or eight axes
+    crash the process (jax-ml/jax#39257, jaxlib 0.10.2 and 0.11.0).
     """
     options: dict[str, Any] = {EXTRA: {"xla_cpu_disable_tiled_emitter": "true"}}
     families = {node.op.family for node in graph.nodes}
-    if families & {"contraction", "loop"}:
+    most_axes = max((value.spec.ndim for node in graph.nodes for value in (*node.outputs, *node.inputs)), default=0)
+    if families & {"contraction", "loop"} or most_axes > _SAFE_AXES:
         options["xla_cpu_experimental_ynn_fusion_type"] = ""
     if "loop" in families:
         options["xla_disable_hlo_passes"] = "tree_reduction_rewriter"

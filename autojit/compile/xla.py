@@ -27,6 +27,8 @@ source_info_util.register_exclusion(str(Path(__file__).parents[1]) + "/")
 
 #: The name in a program's options under which a map of further options of the CPU compiler stands.
 EXTRA = "xla_backend_extra_options"
+#: The option with the names of passes that are left out, with commas between them.
+_PASSES = "xla_disable_hlo_passes"
 
 _LOCK = threading.Lock()
 
@@ -96,7 +98,13 @@ class Program:
             # Memory that is handed over counts as unused: XLA only writes to it.
             jitted = jax.jit(function, donate_argnums=donated, keep_unused=True)
             self.lowered = jitted.lower(*arguments)
-            self._loaded = _compile(self.lowered, dict(options or {}))
+            try:
+                self._loaded = _compile(self.lowered, dict(options or {}))
+            except jax.errors.JaxRuntimeError as error:
+                if not str(error).startswith("UNKNOWN"):
+                    raise
+                # Very long chains of scalars, fused, are too much for XLA's emitter ("Unknown MLIR failure").
+                self._loaded = _compile(self.lowered, _without_fusion(options or {}))
         self.outputs = tuple(
             (tuple(aval.shape), np.dtype(aval.dtype), aval.size * aval.dtype.itemsize)
             for aval in jax.tree.leaves(self.lowered.out_info)
@@ -136,6 +144,11 @@ class Program:
             return len(self._loaded.serialize())
         except jax.errors.JaxRuntimeError:
             return 0
+
+
+def _without_fusion(options: Mapping[str, Any]) -> dict[str, Any]:
+    passes = [options[_PASSES]] if _PASSES in options else []
+    return {**options, _PASSES: ",".join([*passes, "fusion"])}
 
 
 def _compile(lowered: Any, options: dict[str, Any]) -> Any:
