@@ -13,7 +13,7 @@ SURFACE = Path(__file__).resolve().parent / "reference" / "ops-surface.json"
 
 _STATUSES = {
     "compiled": "part of an XLA program, or answered at capture",
-    "host": "a node of the graph that runs in NumPy between two programs",
+    "host": "runs in NumPy before a program, or between two",
     "interpreted": "NumPy's own Python source is captured",
     "native": "a statement with it runs in NumPy, and regions go on before and behind it",
     "not applicable": "nothing to compile",

@@ -105,7 +105,7 @@ class Draws(Expressions):
         what = f"`{kind.__name__}.{name}`"
         method = getattr(kind, name, None)
         if name in NOT_DRAWS or name.startswith("_") or not callable(method):
-            raise CannotCapture("effect", f"{what} changes more than the stream of random numbers")
+            raise CannotCapture("effect", f"{what} does more than draw numbers")
         if self.builder.predicate is not None:
             raise CannotCapture("effect", f"{what} in a branch that data decides")
         for course, _ in self.turns:
