@@ -302,3 +302,80 @@ def test_memory_order_of_what_a_loop_carries():
             decorated = aj.autocluster(function, policy="eager")
             for _ in range(3):
                 assert decorated(array, n).strides == function(array, n).strides
+
+
+def written_then_bound_anew(x, steps):
+    y = np.zeros(x.size)
+    for k in range(steps):
+        y += x * k
+        y[0] = 1
+        y = np.where(np.abs(y) > 10, 0.5 * y, y)
+    return y
+
+
+def test_an_array_of_the_functions_own_may_be_written_and_bound_anew():
+    fast = check(written_then_bound_anew, np.arange(5.0), 9, whole=True)
+    assert fast.cache_info().hits
+    check(written_then_bound_anew, np.arange(5.0), 0)
+    check(written_then_bound_anew, np.arange(5.0), 1)
+
+    def seen_elsewhere(x, steps):
+        y = np.zeros(x.size)
+        z = y
+        for k in range(steps):
+            y += x * k
+            y = y * 0.5
+        return y, z
+
+    check(seen_elsewhere, np.arange(5.0), 9)
+
+    def a_view_of_it(x, steps):
+        y = np.zeros(x.size)
+        z = y[1:]
+        for k in range(steps):
+            y += x * k
+            y = y * 0.5
+        return y, z
+
+    check(a_view_of_it, np.arange(5.0), 9)
+
+    def the_callers(y, x, steps):
+        for k in range(steps):
+            y += x * k
+            y = y * 0.5
+        return y
+
+    check(the_callers, np.ones(5), np.arange(5.0), 9)
+
+    def kept_in_a_list(x, steps):
+        y = np.zeros(x.size)
+        kept = [y]
+        for k in range(steps):
+            y += x * k
+            y = y * 0.5
+        return y, kept
+
+    check(kept_in_a_list, np.arange(5.0), 9)
+
+    def handed_on(x, steps):
+        y, z = np.zeros(x.size), np.zeros(x.size)
+        for k in range(steps):
+            y += x * k
+            z += y
+            y, z = z, y * 0.5
+        return y, z
+
+    check(handed_on, np.arange(5.0), 9)
+    check(handed_on, np.arange(5.0), 10)
+
+    def seen_later(x, steps):
+        y = np.zeros(x.size)
+        out = np.zeros((steps, x.size))
+        for k in range(steps):
+            y -= x
+            out[k] = y
+            last = y
+            y = y * 0.5
+        return y, out, last
+
+    check(seen_later, np.arange(5.0), 9)

@@ -72,6 +72,10 @@ class Carry(Branches):
             if found is not None:
                 return None
             storages += more_storages
+            # Written, then bound anew: where nobody else sees the first array, the name's contents are all there is.
+            carried = [self.frame.env.get(name) for name in names.carried]
+            private = [value.storage for value in carried if isinstance(value, Arr) and self._is_private(value)]
+            storages = [storage for storage in storages if storage not in private]
         raise CannotCapture("long-loop", "what it carries does not settle")
 
     def _guess(self, body: list[ast.stmt], names: Names) -> list[Storage]:
