@@ -462,3 +462,24 @@ def test_numbers_assigned_in_a_branch(assigned, dtype):
     )
     if not raises and not (dtype is np.int8 and assigned in ("i", "int(v)")):
         assert fast.cache_info().hits and not fast.cache_info().traps, fast.cache_info()
+
+
+def test_a_number_of_python_returned_early_stays_pythons():
+    def early(x):
+        if x[0] > 0:
+            return 0.0
+        return x.sum()
+
+    def in_turn(x):
+        if x[0] > 0:
+            return 1
+        if x[1] > 0:
+            return x[1] * 2
+        return 0.5
+
+    def of_a_helper(x):
+        return early(x), early(-x)
+
+    for function in (early, in_turn, of_a_helper):
+        for x in (np.ones(3), -np.ones(3), np.array([-1.0, 2.0, 0.0])):
+            check(function, x)

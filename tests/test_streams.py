@@ -2,6 +2,7 @@
 
 import copy
 import threading
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -231,6 +232,151 @@ def test_other_numbers_and_other_lengths():
         assert same_states(save(one), save(other))
 
 
+def test_loops_under_conditions():
+    def burn_in(rng, x):
+        total = 0.0
+        for i in range(50):
+            if i > 3:
+                for _ in range(6):
+                    total += rng.random()
+        return total + x.sum()
+
+    def sometimes(rng, x):
+        total = 0.0
+        if x[0] > 0:
+            for _ in range(10):
+                total += rng.random()
+        return total + x.sum()
+
+    def skipping(rng, x):
+        total = 0.0
+        for i in range(20):
+            if x[i % 6] > 2:
+                continue
+            for _ in range(10):
+                total += rng.random()
+        return total + x.sum()
+
+    def helper(rng):
+        total = 0.0
+        for _ in range(9):
+            total += rng.random()
+        return total
+
+    def chosen(rng, x):
+        return x * (helper(rng) if x[0] > 0 else 1.0) + (x[1] > 1 and helper(rng) > 3)
+
+    def leaving(rng, x):
+        total = 0.0
+        for i in range(3):
+            if x[i] > 1:
+                break
+            total += helper(rng)
+        return total + x
+
+    def early(rng, x):
+        if x[0] > 0:
+            return x * 2
+        return x * helper(rng)
+
+    for function in (burn_in, sometimes, skipping, chosen, leaving, early):
+        for x in (X, X + 1, -X):
+            compare(function, np.random.default_rng(3), x, compiled=False)
+
+
+def test_what_a_loop_runs_over_is_drawn_once():
+    def short(rng, x):
+        total = 0.0
+        for value in rng.random(3):
+            total += value
+        for i, value in enumerate(rng.random(4)):
+            total += value * i
+        for one, value in zip(x, rng.random(2)):
+            total += one * value
+        return total
+
+    def listed(rng, x):
+        found = []
+        for value in rng.random(20):
+            found.append(value * 2)
+        return x + sum(found)
+
+    def in_place(rng, x):
+        for i in rng.permutation(4):
+            x[i] = x[i - 1] * 0.5
+        return x
+
+    def epochs(rng, x):
+        w = 0.0
+        for _ in range(3):
+            for i in rng.integers(0, 6, 3):
+                w = w * 0.9 + x[i]
+        return w
+
+    def bound(rng, x):
+        def count():
+            return 3 + 0 * int(rng.integers(1, 2))
+
+        def three():
+            rng.random()
+            return 3
+
+        t = x * 1
+        for i in range(three()):
+            t = t + i
+        for i in range(count()):
+            t = t + i
+        return t
+
+    for function in (short, listed, in_place, epochs, bound):
+        compare(function, np.random.default_rng(3), X, compiled=False)
+
+
+def test_no_axes():
+    def f(rng, n):
+        total = 0.0
+        for _ in range(n):
+            value = rng.normal(size=())
+            total = total + value
+            value += 1
+        return total, value
+
+    compare(f, np.random.default_rng(3), 9)
+
+
+def test_draws_in_displays():
+    def f(rng):
+        def name():
+            return "a" if rng.random(2).shape == (2,) else "b"
+
+        return {name(): rng.random(6) * 2}
+
+    compare(f, np.random.default_rng(3))
+
+
+def test_another_function_in_the_place_of_numpys():
+    def f(n):
+        return np.random.normal(size=n) * 2
+
+    fast = EAGER(f)
+    fast(3)
+    with mock.patch("numpy.random.normal", lambda size: np.full(size, 21.0)):
+        assert np.all(fast(3) == 42) and np.all(fast(3) == 42)
+    np.random.seed(1)
+    expected = f(3)
+    np.random.seed(1)
+    assert_same(fast(3), expected, 1e-12)
+
+
+def test_warnings_are_numpys():
+    def f(rng):
+        return rng.multivariate_normal([0, 0], [[1, 2], [2, 1.0]]) * 2
+
+    with pytest.warns(RuntimeWarning) as found:
+        EAGER(f)(np.random.default_rng(1))
+    assert len(found) == 1 and found[0].filename == __file__
+
+
 # ---- streams made in the function
 
 
@@ -247,6 +393,20 @@ def test_a_generator_made_in_the_function():
         assert abs(mine - theirs) < 1e-12 and same_states(save(left), save(there))
     assert fast.cache_info().captures == 1 and fast.cache_info().hits == 3
     assert fast(5, 30)[1] is not fast(5, 30)[1]
+
+
+def test_the_identity_of_a_generator_made_in_the_function():
+    def noise(x, rng=None):
+        if rng is None:
+            rng = np.random.default_rng(0)
+        return x + rng.random(x.size)
+
+    def f(x, seed):
+        rng = np.random.default_rng(seed)
+        other = np.random.default_rng(seed)
+        return noise(x, rng), noise(x), rng is other, rng is not None
+
+    compare(f, X, 3)
 
 
 def test_the_seed_set_in_the_function():

@@ -257,6 +257,7 @@ class _Survey(Loops):
             raise CannotCapture("data-branch", "the data decides how these statements are left")
         if self.exits:
             exit_code, returned = RETURN, self.returned(signal)
+            self.builder.predicate = None  # all ways end here
         if exit_code != RETURN:
             roots = [self.frame.env.get(name) for name in region.live_out]
         else:

@@ -110,7 +110,7 @@ class Carry(Branches):
             initial = dict(env)
             names.either.update({n: initial[n].dtype for n in names.carried if is_unsure(initial.get(n))})
             index = self._index(course, inner)
-            self.turns.append((course, index))
+            self.turns.append((course, index, outer.predicate))
             heads = {name: self._head(initial.get(name), inner, names.either.get(name)) for name in names.carried}
             slots = [head.storage.value for head in heads.values()]
             slots += [head.python for head in heads.values() if head.python is not None]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
+import warnings
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from autojit.capture.loop_parts import Course
 from autojit.capture.streams import NOT_DRAWS, STREAMS, Draw, Event, Repeat, Start, calls_in, can_be_block
 from autojit.capture.values import Arr, Items, Known, LoopInt, Method, Sym
 from autojit.errors import CannotCapture
-from autojit.ir.graph import values_of
+from autojit.ir.graph import Operand, values_of
 from autojit.ir.spec import COMPILED_DTYPES, PYTHON_DTYPES, Spec, spec_of
 from autojit.ops.chapters import TABLE
 
@@ -36,8 +37,9 @@ class Draws(Expressions):
     """The methods of generators and random states."""
 
     draws: list[Event]
-    #: The rolled loops around what is interpreted: what they run over, and the loop variable.
-    turns: list[tuple[Course, LoopInt]]
+    #: The rolled loops around what is interpreted: what they run over, the loop variable, and the condition under
+    #: which they run at all.
+    turns: list[tuple[Course, LoopInt, Operand | None]]
 
     def be_able_to_draw(self) -> None:
         """Begin without draws."""
@@ -51,6 +53,12 @@ class Draws(Expressions):
             return Method(known, name)
         return super()._known_attribute(known, name)
 
+    def _module_attribute(self, module: types.ModuleType, name: str) -> Any:
+        if module is np.random and type(getattr(module, name, None)) is types.FunctionType:
+            # Not NumPy's: somebody has put it there, and may take it away.
+            return self.wrap(getattr(module, name), f"{self.prologue.constant(module)}.{name}", f"np.random.{name}")
+        return super()._module_attribute(module, name)
+
     def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Call an abstract callable with abstract arguments.
 
@@ -62,7 +70,8 @@ class Draws(Expressions):
                 return self._draw(function.owner, function.name, args, kwargs)
         elif isinstance(function, Known) and type(function.value) is types.MethodType:
             target = function.value
-            if type(target.__self__) is np.random.RandomState:
+            own = getattr(np.random.RandomState, target.__name__, None)
+            if type(target.__self__) is np.random.RandomState and target.__func__ is own:
                 return self._draw(self._owner_of(function), target.__func__.__name__, args, kwargs)
         elif isinstance(function, Known) and any(function.value is start for start in _STARTS):
             return self._start(function.value, args, kwargs)
@@ -86,12 +95,17 @@ class Draws(Expressions):
         self._drawn_inputs += 1
         name = f"g{self._drawn_inputs}"
         self.draws.append(Start(name, "", text, what, self.line))
-        return Known(function(0), name)
+        return Known(function(0), name, made=True)
 
     def _owner_of(self, function: Known) -> Known:
         """The random state of `np.random.normal` and the like."""
         target, path = function.value, function.path
         if path is None:
+            if getattr(np.random, target.__name__, None) is target:  # tests put others in their place
+                known, module = self.prologue.constant(target), self.prologue.constant(np.random)
+                self.prologue.check(
+                    f"{module}.{target.__name__} is {known}", f"`np.random.{target.__name__}` is NumPy's"
+                )
             return Known(target.__self__, self.prologue.constant(target.__self__))
         kind = self.prologue.constant(np.random.RandomState)
         method = self.prologue.constant(target.__func__)
@@ -106,9 +120,9 @@ class Draws(Expressions):
         method = getattr(kind, name, None)
         if name in NOT_DRAWS or name.startswith("_") or not callable(method):
             raise CannotCapture("effect", f"{what} does more than draw numbers")
-        if self.builder.predicate is not None:
-            raise CannotCapture("effect", f"{what} in a branch that data decides")
-        for course, _ in self.turns:
+        if self.builder.predicate is not None or any(condition is not None for _, _, condition in self.turns):
+            raise CannotCapture("effect", f"{what} in a branch that data or a loop variable decides")
+        for course, _, _ in self.turns:
             if course.test is not None:
                 raise CannotCapture("effect", f"{what} in a loop whose number of iterations the data decides")
             if course.static is None:
@@ -116,7 +130,7 @@ class Draws(Expressions):
         given, values = self._arguments(method, args, kwargs)
         text = f"{owner.path}.{name}({given})"
         sample = self._sample(kind, name, values, text)
-        trips = tuple(len(course.static or ()) for course, _ in self.turns)
+        trips = tuple(len(course.static or ()) for course, _, _ in self.turns)
         spec = self._spec_of(sample, trips, what)
         block = None
         parameters = [value for key, value in values.items() if key not in ("size", "args")]
@@ -182,7 +196,9 @@ class Draws(Expressions):
             stream = np.random.RandomState(0) if kind is np.random.RandomState else np.random.default_rng(0)
             keywords = {**values}
             try:
-                self._samples[key] = getattr(stream, name)(*keywords.pop("args", ()), **keywords)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # the call itself will warn
+                    self._samples[key] = getattr(stream, name)(*keywords.pop("args", ()), **keywords)
             except Exception as error:
                 raise CannotCapture("raises", f"{type(error).__name__}: {error}") from None
         return self._samples[key]
@@ -219,7 +235,7 @@ class Draws(Expressions):
     def _part(self, whole: Arr, spec: Spec) -> Any:
         """The draw of this iteration, as an array or number of its own."""
         turns: list[Any] = []
-        for course, index in self.turns:
+        for course, index, _ in self.turns:
             turn: Any = index
             if course.start.value != 0:
                 turn = self.binary(ast.Sub, turn, course.start)
@@ -227,6 +243,8 @@ class Draws(Expressions):
         part = self.getitem(whole, Items(tuple, turns))
         if spec.kind == "python":
             return self.apply(TABLE[_CONVERSIONS[spec.dtype]], [part], {})
+        if not spec.shape and spec.kind == "array":
+            return self.apply(TABLE["np.broadcast_to"], [part], {"shape": ()})
         return part if spec.kind == "scalar" else self.fresh(self.read(part))
 
     def repeated(self, course: Course, mark: int) -> tuple[Event, ...]:

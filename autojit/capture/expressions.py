@@ -134,7 +134,7 @@ class Expressions(Calls):
             return True
         if isinstance(left, Known) and isinstance(right, Known):
             same = left.value is right.value
-            if left.path or right.path:
+            if (left.path or right.path) and not (left.made or right.made):
                 one, other = (known.path or self.prologue.constant(known.value) for known in (left, right))
                 self.prologue.check(f"({one} is {other}) is {same}", "two objects are one, or are not")
             return same
@@ -213,7 +213,7 @@ class Expressions(Calls):
                 inner = self.evaluate(value)
                 items.update(self.as_items(inner).items)  # type: ignore[arg-type] -- items of a dict
             else:
-                items[self.static(self.evaluate(key))] = self.evaluate(value)
+                items.update([(self.static(self.evaluate(key)), self.evaluate(value))])  # the key first
         return Items(dict, items)
 
     def _eval_JoinedStr(self, node: ast.JoinedStr) -> Any:

@@ -39,9 +39,12 @@ class Loops(Carry):
         self.unrolled: dict[SourceLine, str] = {}  # loops that are no loops of the program, and why
 
     def _run_For(self, node: ast.For) -> Signal:
+        drawn = len(self.draws)
         course = self._course(node)
         if course is None:
             return super()._run_For(node)
+        if len(self.draws) > drawn:  # what it runs over cannot be evaluated again, to unroll
+            return self._rolled(node, course)
         static = course.static
         if static is not None and len(static) <= UNROLL_TRIPS and not _has_loop(node):
             return self._unroll_or(node, course, super()._run_For)

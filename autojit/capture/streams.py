@@ -12,8 +12,10 @@ from autojit.ir.spec import Spec
 
 #: The types whose methods draw. Subclasses may have their own rules.
 STREAMS = (np.random.Generator, np.random.RandomState)
-#: Methods that change their argument, the stream's state itself, or give no array or number.
-NOT_DRAWS = frozenset({"shuffle", "spawn", "bytes", "seed", "get_state", "set_state", "random_integers"})
+#: Methods that change their argument, the stream's state itself, give no array or number, or warn.
+NOT_DRAWS = frozenset({
+    "shuffle", "spawn", "bytes", "seed", "get_state", "set_state", "random_integers", "multivariate_normal",
+})  # fmt: skip
 #: One draw of a block gives the numbers, and leaves the state, of as many draws one after the other.
 _BLOCKS = {
     np.random.Generator: frozenset({"random", "normal", "standard_normal", "uniform", "exponential", "integers"}),
@@ -163,8 +165,9 @@ def _turns(repeat: Repeat, counters: tuple[str, ...], indent: str) -> Iterator[s
 
 
 def _constant(value: object, constants: dict[str, object]) -> str:
-    name = next((name for name, known in constants.items() if name[0] == "D" and known == value), None)
-    if name is None:
-        name = f"D{len(constants)}"
-        constants[name] = value
+    for name, known in constants.items():
+        if name[0] == "D" and type(known) is type(value) and known == value:
+            return name
+    name = f"D{len(constants)}"
+    constants[name] = value
     return name

@@ -58,12 +58,14 @@ class Known:
         path: The expression that finds it at run time, when it came from outside.
         loose: Whether the guard asks for its type only: at run time it may be another object of that type.
         owner: For a bound method, the object it is bound to.
+        made: Whether the plan makes the object, behind its guard.
     """
 
     value: Any
     path: str | None = None
     loose: bool = False
     owner: Known | None = None
+    made: bool = False
 
 
 @dataclass(eq=False, slots=True)
