@@ -66,6 +66,17 @@ class _Drawing(ast.NodeTransformer):
                 setattr(node, side, ast.parse(self.random.choice(choices), mode="eval").body)
         return node
 
+    def visit_For(self, node: ast.For) -> Any:
+        self.generic_visit(node)
+        for place in [node.iter, *(node.iter.args if isinstance(node.iter, ast.Call) else [])]:
+            if isinstance(place, ast.Name) and place.id in ("a", "b") and self.random.random() < 0.4:
+                drawn = ast.parse(self.random.choice(_ARRAYS), mode="eval").body
+                if place is node.iter:
+                    node.iter = drawn
+                elif isinstance(node.iter, ast.Call):
+                    node.iter.args[node.iter.args.index(place)] = drawn
+        return node
+
     def visit_Compare(self, node: ast.Compare) -> Any:
         self.generic_visit(node)
         if isinstance(node.comparators[0], ast.Constant) and self.random.random() < 0.2:
