@@ -23,6 +23,8 @@ PROGRAM = """
                 break
         return x
 
+    # Started in the background of a shell, a process is told to ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     x = np.ones(20_000)
     done = threading.Event()
 
