@@ -160,6 +160,18 @@ def test_two_loops_and_helpers():
     compare(f, shared, shared, 4, 11)
 
 
+def test_lengths_as_arguments():
+    def f(n):
+        total, row = 0.0, np.zeros(3)
+        for _ in range(n):
+            total += np.random.rand() * 2
+        for _ in range(n):
+            row += np.random.randn(3)
+        return total, row
+
+    compare(f, 12)
+
+
 def test_the_same_line_again():
     def f(rng, n):
         out = np.zeros((n, 2))

@@ -53,7 +53,7 @@ class Carry(Branches):
         """Interpret the body until what it carries is stable; `None` when a spec is not."""
         storages = self._guess(body, names)
         for _ in range(_MAX_DRY_RUNS):
-            state, mark = self.save(), len(self.draws)
+            state = self.save()
             try:
                 found, more_storages, stable = self._dry_run(course, body, names, storages, entered, orelse)
             except CannotCapture:
@@ -61,7 +61,7 @@ class Carry(Branches):
                 raise
             # What was learned about outside objects stays, or a storage would be another one in the next run.
             self.restore_values(state)
-            draws = self.repeated(course, mark)
+            draws = self.repeated(course, state.draws)
             if draws and found is not None and found.leaving.stop is not None:
                 self.restore(state)
                 raise CannotCapture("effect", "random numbers are drawn in a loop that may be left early")
@@ -69,6 +69,7 @@ class Carry(Branches):
                 found.draws = draws
                 self._known_carry[id(body)] = list(names.carried), storages
                 return found
+            del self.left[state.left :]  # another run will tell which ways raise
             if found is not None:
                 return None
             storages += more_storages

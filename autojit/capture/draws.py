@@ -72,7 +72,7 @@ class Draws(Expressions):
             target = function.value
             own = getattr(np.random.RandomState, target.__name__, None)
             if type(target.__self__) is np.random.RandomState and target.__func__ is own:
-                return self._draw(self._owner_of(function), target.__func__.__name__, args, kwargs)
+                return self._draw(self._owner_of(function), target.__name__, args, kwargs)
         elif isinstance(function, Known) and any(function.value is start for start in _STARTS):
             return self._start(function.value, args, kwargs)
         return super().call(function, args, kwargs)
@@ -127,8 +127,8 @@ class Draws(Expressions):
                 raise CannotCapture("effect", f"{what} in a loop whose number of iterations the data decides")
             if course.static is None:
                 raise CannotCapture("moving-shape", f"{what} is drawn once for all iterations of a loop")
-        given, values = self._arguments(method, args, kwargs)
-        text = f"{owner.path}.{name}({given})"
+        texts, values = self._arguments(method, args, kwargs)
+        text = f"{owner.path}.{name}({', '.join(filter(None, texts.values()))})"
         sample = self._sample(kind, name, values, text)
         trips = tuple(len(course.static or ()) for course, _, _ in self.turns)
         spec = self._spec_of(sample, trips, what)
@@ -136,29 +136,29 @@ class Draws(Expressions):
         parameters = [value for key, value in values.items() if key not in ("size", "args")]
         scalars = not any(isinstance(value, np.ndarray | list | tuple) for value in parameters)
         if scalars and can_be_block(kind, name, tuple(values)):
-            block = f"{owner.path}.{name}({self._block(method, values, spec.shape)})"
+            block = f"{owner.path}.{name}({_block(method, texts, spec.shape)})"
         return self._drawn(owner, text, block, spec, sample, trips, what)
 
     # ---- arguments
 
-    def _arguments(self, method: Any, args: list[Any], kwargs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """The arguments as source text, and their present values by name."""
+    def _arguments(self, method: Any, args: list[Any], kwargs: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
+        """The arguments as source text and their present values, by name."""
         try:
             bound = inspect.signature(method).bind(None, *args, **kwargs)
         except TypeError as error:
             raise CannotCapture("raises", f"TypeError: {error}") from None
-        self._texts: dict[str, str] = {}
+        texts: dict[str, str] = {}
         values: dict[str, Any] = {}
         for name, value in list(bound.arguments.items())[1:]:
             if name == "out" and not (isinstance(value, Known) and value.value is None):
                 raise CannotCapture("keyword", "`out=` of a draw")
             if bound.signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
                 values[name] = tuple(self.static(part) for part in args)
-                self._texts[name] = ", ".join(map(self._literal, values[name]))
+                texts[name] = ", ".join(map(self._literal, values[name]))
             else:
                 text, values[name] = self._argument(name, value)
-                self._texts[name] = f"{name}={text}"
-        return ", ".join(text for text in self._texts.values() if text), values
+                texts[name] = f"{name}={text}"
+        return texts, values
 
     def _argument(self, name: str, value: Any) -> tuple[str, Any]:
         if isinstance(value, Arr):
@@ -178,14 +178,6 @@ class Draws(Expressions):
             parts = ", ".join(map(self._literal, value))
             return f"[{parts}]" if type(value) is list else f"({parts}{',' * (len(value) == 1)})"
         return self.prologue.literal(value)
-
-    def _block(self, method: Any, values: dict[str, Any], shape: tuple[int, ...]) -> str:
-        """The arguments of one draw for all iterations."""
-        rest = "".join(f"{length}, " for length in shape)
-        if "args" in inspect.signature(method).parameters:
-            return f"{{}}{rest}"
-        texts = [text for name, text in self._texts.items() if name != "size"]
-        return ", ".join([*texts, f"size=({{}}{rest})"])
 
     # ---- results
 
@@ -262,3 +254,11 @@ class Draws(Expressions):
         # Under `exact=True` each input is looked at.
         self.root.nodes[:] = [n for n in self.root.nodes if not any(v.name in gone for v in values_of(n.inputs))]
         self.input_names[:] = [name for name in self.input_names if name not in dead]
+
+
+def _block(method: Any, texts: dict[str, str], shape: tuple[int, ...]) -> str:
+    """The arguments of one draw for all iterations; those of `rand` and `randn` are the lengths themselves."""
+    lengths = "{}" + "".join(f"{length}, " for length in shape)
+    others = [text for name, text in texts.items() if name not in ("size", "args")]
+    takes_lengths = "args" in inspect.signature(method).parameters
+    return lengths if takes_lengths else ", ".join([*others, f"size=({lengths})"])

@@ -22,12 +22,8 @@ def arguments_of(capture: Capture, guard: Plan) -> Callable[..., list[Any] | Non
     names = {**guard.call.__globals__}
     lines: list[str] = []
     if capture.draws:
-        lines = [
-            f"    saved = save({streams_of(capture.draws)})",
-            "    try:",
-            *render(capture.draws, names, "        "),
-        ]
-        lines.append("    finally: restore(saved)")
+        drawing = render(capture.draws, names, "        ")
+        lines = [f"    saved = save({streams_of(capture.draws)})", "    try:", *drawing, "    finally: restore(saved)"]
     return _function(capture, names, lines, capture.input_names)
 
 
