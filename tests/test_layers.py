@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from autojit.capture.loops import Loops
+
 PACKAGE = Path(__file__).resolve().parent.parent / "autojit"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -125,3 +127,13 @@ def test_file_has_a_docstring(path):
 def test_no_unfinished_marks(path):
     text = path.read_text()
     assert not [mark for mark in ("TO" + "DO", "FIX" + "ME") if mark in text]
+
+
+def test_rooms_of_the_capture_keep_their_own_names():
+    """A method with a leading underscore is one class's own; those named after a node of the syntax tree are found by it."""
+    owners: dict[str, str] = {}
+    for room in Loops.__mro__:
+        for name in vars(room):
+            if name.startswith("_") and not name.startswith(("__", "_run_", "_eval_")):
+                assert name not in owners, f"`{name}` of {room.__name__} is hidden by {owners[name]}'s"
+                owners[name] = room.__name__

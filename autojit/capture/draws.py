@@ -48,16 +48,16 @@ class Draws(Expressions):
         self._samples: dict[str, Any] = {}
         self._drawn_inputs = 0
 
-    def _known_attribute(self, known: Known, name: str) -> Any:
+    def known_attribute(self, known: Known, name: str) -> Any:
         if type(known.value) in STREAMS and known.path is not None:
             return Method(known, name)
-        return super()._known_attribute(known, name)
+        return super().known_attribute(known, name)
 
-    def _module_attribute(self, module: types.ModuleType, name: str) -> Any:
+    def module_attribute(self, module: types.ModuleType, name: str) -> Any:
         if module is np.random and type(getattr(module, name, None)) is types.FunctionType:
             # Not NumPy's: somebody has put it there, and may take it away.
             return self.wrap(getattr(module, name), f"{self.prologue.constant(module)}.{name}", f"np.random.{name}")
-        return super()._module_attribute(module, name)
+        return super().module_attribute(module, name)
 
     def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Call an abstract callable with abstract arguments.

@@ -385,7 +385,7 @@ class Expressions(Calls):
                 return Method(value, name)
             return self._record_attribute(value, name)
         if isinstance(value, Known):
-            return self._known_attribute(value, name)
+            return self.known_attribute(value, name)
         raise CannotCapture("unsupported-syntax", f"the attribute `.{name}` of {describe(value)}")
 
     def _record_attribute(self, record: Items, name: str) -> Any:
@@ -406,12 +406,12 @@ class Expressions(Calls):
         equal = "==" if isinstance(found, types.MethodType) else "is"  # a bound method is made at each look-up
         self.prologue.check(f"{text} {equal} {self.prologue.constant(found)}", f"`{kind.__name__}.{name}` is the same")
 
-    def _known_attribute(self, known: Known, name: str) -> Any:
+    def known_attribute(self, known: Known, name: str) -> Any:
         value = known.value
         if isinstance(value, np.ufunc) and name in ("outer", "reduce", "accumulate", "reduceat", "at"):
             return Partial(value, name)
         if isinstance(value, types.ModuleType):
-            return self._module_attribute(value, name)
+            return self.module_attribute(value, name)
         if isinstance(value, list | tuple | dict) and known.path is not None and not hasattr(type(value), "_fields"):
             return Method(self.open(known), name)
         if isinstance(value, type) or known.path is None:
@@ -421,7 +421,7 @@ class Expressions(Calls):
             return self.constant(got) if not isinstance(got, types.MethodType) else Known(got)
         return self._instance_attribute(known, name)
 
-    def _module_attribute(self, module: types.ModuleType, name: str) -> Any:
+    def module_attribute(self, module: types.ModuleType, name: str) -> Any:
         got = self.ask(getattr, module, name)
         if module.__name__.split(".")[0] in TRUSTED:
             return self.constant(got)

@@ -179,13 +179,13 @@ class Functions(Arrays):
 
     def call_row(self, row: Op, args: list[Any], kwargs: dict[str, Any], function: Any = None) -> Any:
         """Call a row with Python's arguments: sort them into operands and parameters, and handle `out=`."""
-        given = self._bind(row, args, kwargs, function)
+        given = self.bind_row(row, args, kwargs, function)
         if row.name == "np.clip":
             row, given = self._bounded(row, given)
         out = given.pop("out", Known(None))
         if isinstance(out, Items) and out.kind is tuple and len(out.items) == 1:
             out = out.items[0]  # type: ignore[index] -- a tuple has a list
-        operands, params = self._sort(row, given)
+        operands, params = self.sort_row(row, given)
         result = self.apply(row, operands, params)
         if not (isinstance(out, Known) and out.value is None):
             if not isinstance(out, Arr) or not isinstance(result, Arr):
@@ -218,7 +218,7 @@ class Functions(Arrays):
         operands = dict(zip(TABLE[f"np.{function.__name__}"].operands, (given.pop("a"), high if missing[0] else low)))
         return TABLE[f"np.{function.__name__}"], {**given, **operands}
 
-    def _bind(self, row: Op, args: list[Any], kwargs: dict[str, Any], function: Any) -> dict[str, Any]:
+    def bind_row(self, row: Op, args: list[Any], kwargs: dict[str, Any], function: Any) -> dict[str, Any]:
         """The arguments by parameter name; `*` holds a variadic part."""
         if any(name.startswith("*") for name in row.operands):
             fixed = [name for name in row.operands if not name.startswith("*")]
@@ -264,7 +264,7 @@ class Functions(Arrays):
                 given[name] = given.pop(own[position])
         return given
 
-    def _sort(self, row: Op, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    def sort_row(self, row: Op, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         operands: list[Any] = []
         params: dict[str, Any] = {}
         for name in row.operands:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.products import Products
+from autojit.capture.reduced_where import WhereReductions
 from autojit.capture.values import Items, Known, Ragged, Selected
 from autojit.capture.view_functions import VIEW_FUNCTIONS, VIEW_METHODS
 from autojit.errors import CannotCapture
@@ -18,7 +18,7 @@ _SHAPES = {np.shape: "shape", np.ndim: "ndim", np.size: "size"}
 _SAME = (np.asarray, np.asanyarray, np.ascontiguousarray)
 
 
-class RaggedFunctions(Products):
+class RaggedFunctions(WhereReductions):
     """Functions and methods that NumPy answers with a view, a copy or a shape."""
 
     def call_numpy(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:

@@ -162,6 +162,8 @@ class Reductions(RaggedViews):
         double = np.dtype(np.complex128 if dtype.kind == "c" else np.float64)
         if total.dtype != double:
             total = self.apply(TABLE["astype"], [total], {"dtype": double})
+        if isinstance(count, Arr) and count.dummy.ndim > total.dummy.ndim:  # the count has kept its axes
+            count = self.apply(TABLE["np.reshape"], [count], {"shape": total.shape})
         result = self.apply(TABLE["np.divide"], [total, count], {})
         return result if result.dtype == dtype else self.apply(TABLE["astype"], [result], {"dtype": dtype})
 

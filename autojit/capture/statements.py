@@ -257,7 +257,7 @@ class Statements(Draws):
         for alias in node.names:
             if module is None or not hasattr(module, alias.name):
                 raise CannotCapture("statement", f"the import of `{alias.name}`")
-            self.bind(ast.Name(alias.asname or alias.name, ast.Store()), self._module_attribute(module, alias.name))
+            self.bind(ast.Name(alias.asname or alias.name, ast.Store()), self.module_attribute(module, alias.name))
         return None
 
 
