@@ -134,8 +134,8 @@ def reduction(name: str) -> Form:
         if "include_initial" in row.params and g.random.random() < 0.3:
             parts.append(", include_initial=True")
         if last in ("sum", "prod", "max", "min", "mean", "any", "all", "reduce", "nansum", "std", "var"):
-            parts.append(where_option(g, x, 0.08))
-            if last in ("sum", "prod", "max", "min", "reduce") and g.random.random() < 0.12:
+            parts.append(where_option(g, x, 0.2))
+            if last in ("sum", "prod", "max", "min", "reduce") and g.random.random() < 0.2:
                 parts.append(f", initial={g.number('i')}")
         if short in row.methods and g.random.random() < 0.5 and isinstance(g.value(x), np.ndarray):
             return f"{x}.{short}({''.join(parts)[2:]})"
