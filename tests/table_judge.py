@@ -229,7 +229,7 @@ def _wrong(got: np.ndarray, expected: np.ndarray, noisy: list[np.ndarray], sprea
     allowed = 8 * spread.astype(float)
     exact = _equal(got, expected) & (~signs | np.isnan(expected) | (np.signbit(got) == np.signbit(expected)))
     close = np.isfinite(got) & np.isfinite(expected) & (np.abs(got.astype(float) - expected.astype(float)) <= allowed)
-    return sure & ~np.where(spread == 0, exact, close)
+    return sure & ~(exact | ((spread != 0) & close))
 
 
 def _equal(one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -30,6 +30,7 @@ _BINARY = {
     "FloorDiv": operator.floordiv, "Pow": operator.pow, "MatMult": operator.matmul, "BitAnd": operator.and_,
     "BitOr": operator.or_, "BitXor": operator.xor, "LShift": operator.lshift, "RShift": operator.rshift,
 }  # fmt: skip
+_BUILTINS: dict[Any, Any] = {abs: np.absolute, pow: np.power, divmod: np.divmod}
 _ROWS = {"Mult": "np.multiply", "Div": "np.divide", "Pow": "np.power", "MatMult": "np.matmul"}
 
 
@@ -78,7 +79,7 @@ class Noise:
         if name == "at" and isinstance(owner, np.ufunc):
             self.move(args[0], "at", args)
             return result
-        row = TABLE.find(function)
+        row = TABLE.find(_BUILTINS.get(function, function))
         operands: tuple[Any, ...] = args
         if isinstance(owner, np.ndarray | np.generic):
             row = TABLE.method(name)

@@ -278,8 +278,8 @@ class Arrays(PythonNumbers):
             return Flat(array)
         if name in ("base", "flags", "strides", "data", "ctypes", "__array_interface__"):
             raise CannotCapture("unsupported-syntax", f"the attribute `.{name}` of an array")
-        if not hasattr(dummy, name):
-            raise CannotCapture("raises", f"AttributeError: an array has no attribute `{name}`")
+        if not hasattr(dummy if array.kind == "array" else array.dtype.type, name):
+            raise CannotCapture("raises", f"AttributeError: an array or scalar has no attribute `{name}`")
         return Method(array, name)
 
 

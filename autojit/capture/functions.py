@@ -79,7 +79,7 @@ class Functions(Arrays):
         row = self.find_row(function)
         if row is None:
             return NotImplemented
-        if row.family in ("elementwise", "reduction") and not kwargs and self._scalars_only(args):
+        if row.family in ("elementwise", "reduction") and not kwargs and self._is_scalar(function, args):
             names = ", ".join("{}" for _ in args)
             return self.compute(f"{self.prologue.constant(function)}({names})", function, *args)
         return self.call_row(row, args, kwargs, function)
@@ -90,11 +90,16 @@ class Functions(Arrays):
         except (TypeError, ValueError) as error:
             raise CannotCapture("raises", f"{type(error).__name__}: {error}") from None
 
-    def _scalars_only(self, args: list[Any]) -> bool:
-        return bool(args) and all(
-            isinstance(a, Sym) or (isinstance(a, Known) and isinstance(a.value, int | float | complex | np.generic))
-            for a in args
-        )
+    def _is_scalar(self, function: Any, args: list[Any]) -> bool:
+        """Whether a call has scalars for arguments and gives no array."""
+        scalars = int | float | complex | np.generic
+        if not args or not all(isinstance(a, Known | Sym) and isinstance(a.value, scalars) for a in args):
+            return False
+        try:
+            with np.errstate(all="ignore"):
+                return not isinstance(function(*(a.value for a in args)), np.ndarray)
+        except Exception:  # the computation itself will tell
+            return True
 
     def _call_static(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Known:
         def plain(value: Any) -> Any:

@@ -82,7 +82,9 @@ def asked_strides(op: Op, operands: Sequence[Any], params: dict[str, Any], resul
     if "shape" in params:
         (result,) = results
         like = operands[0].dummy if op.name.endswith("_like") and isinstance(operands[0], Arr) else None
-        if like is not None and like.ndim == result.dummy.ndim:
+        if like is not None and like.ndim == result.dummy.ndim and not like.flags.c_contiguous:
+            if like.flags.f_contiguous:  # axes of one element have no say
+                like = np.empty((2,) * like.ndim, order="F")
             set_strides(result, ordered_strides(like, result.shape, result.dtype.itemsize))
         return
     full = params.get("axis") if op.name == "np.delete" else None  # its places lie anywhere on the axis

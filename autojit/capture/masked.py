@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.put_functions import mask_is_apart
 from autojit.capture.ragged_functions import RaggedFunctions
 from autojit.capture.reduced import Part
 from autojit.capture.values import Arr, Items, Known, LoopInt, Masked, Ragged, Sym
@@ -90,6 +91,7 @@ class MaskedArrays(RaggedFunctions):
                 raise self.data_shape("an assignment to some of them")
             return
         found = self._selection(array, key) if isinstance(array, Arr) and array.kind == "array" else None
+        mask_is_apart(key, array)
         if isinstance(value, Masked):
             if found is None:
                 raise self.data_shape("their assignment to another index")

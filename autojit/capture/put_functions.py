@@ -114,6 +114,18 @@ def exactly(self: Any, values: Any, array: Arr) -> Any:
     raise CannotCapture("keyword", f"values of dtype `{values.dtype}` into an array of `{array.dtype}`")
 
 
+def mask_is_apart(key: Any, array: Any) -> None:
+    """Whether writing to an array leaves the mask alone that says where to write: NumPy reads it meanwhile.
+
+    Raises:
+        CannotCapture: The mask is another view of the same memory.
+    """
+    for mask in key.values if isinstance(key, Items) and key.kind is tuple else [key]:
+        if isinstance(mask, Arr) and mask.dtype == np.bool_ and mask.dummy.ndim and isinstance(array, Arr):
+            if mask.storage is array.storage and mask.steps != array.steps:
+                raise CannotCapture("overlap", "the mask lies in the array that is written")
+
+
 def choose(self: Any, target: Arr, where: Arr, values: Arr) -> None:
     """Write `values` where `where` is true; both broadcast to the target."""
     if where.dtype != np.bool_:
@@ -140,6 +152,7 @@ def rule_copyto(
     mask = self.as_array(where)
     if mask.dtype != np.bool_:
         raise CannotCapture("raises", "TypeError: a mask that is not of bools")
+    mask_is_apart(mask, target)
     if not isinstance(value, Arr):
         value = exactly(self, value, target)
     choose(self, target, mask, self.as_array(value))
@@ -154,7 +167,8 @@ def rule_fill_diagonal(self: Any, array: Any, value: Any, wrap: Any = Known(Fals
         raise CannotCapture("keyword", "`np.fill_diagonal` of such an array")
     if ndim > 2 and len(set(array.shape)) > 1:
         raise CannotCapture("raises", "ValueError: all dimensions must be equal")
-    step = sum(array.dummy.strides) // array.dtype.itemsize if array.dummy.flags.c_contiguous else 0
+    # Not from the strides: those of axes of length 1 mean nothing.
+    step = sum(int(np.prod(array.shape[axis + 1 :], dtype=int)) for axis in range(ndim))
     end = array.shape[1] ** 2 if ndim == 2 else array.spec.size
     put_flat(self, array, Known(slice(None, min(end, array.spec.size), step)), value)
     return Known(None)

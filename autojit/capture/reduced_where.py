@@ -45,6 +45,9 @@ class WhereReductions(Products):
         [full], params = self.sort_row(row, given)
         if not isinstance(full, Arr) or full.kind != "array" or not full.dummy.ndim:
             raise CannotCapture("keyword", f"`where=` or `initial=` of `{row.name}` of what is no array")
+        if full.dtype == np.float16 or not full.dummy.flags.c_contiguous:
+            # NumPy rounds float16 wherever the mask has a gap, and the result lies in memory as the operand does.
+            raise CannotCapture("keyword", f"`where=` or `initial=` of `{row.name}` of float16, or not in C order")
         mask = None if where is None else self._mask(where, full)
         if combined in _EXTREMES:
             return self._extreme_with(row, TABLE[combined], full, mask, initial, params)
@@ -53,7 +56,10 @@ class WhereReductions(Products):
             return result
         if combined is None:
             raise CannotCapture("raises", f"TypeError: `{row.name}` takes no `initial=`")
-        return self.apply(TABLE[combined], [result, _first(initial, result)], {})
+        first = _first(initial, result)
+        if combined == "np.multiply" and abs(first.value) != 1:  # what overflows depends on the order
+            raise CannotCapture("keyword", f"`initial=` of `{row.name}`")
+        return self.apply(TABLE[combined], [result, first], {})
 
     def _extreme_with(
         self, row: Op, combined: Op, full: Arr, mask: Arr | None, initial: Any, params: dict[str, Any]

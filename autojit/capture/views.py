@@ -67,7 +67,7 @@ class Views(Recorder):
         except ValueError:
             return self.apply(TABLE["np.reshape"], [array], {"shape": full})
         if array.kind == "scalar":
-            return self.apply(TABLE["np.reshape"], [array], {"shape": full})
+            return self.apply(TABLE["np.reshape"], [array], {"shape": full}) if full else array
         return self.step(array, "np.reshape", {"shape": full}, dummy)
 
     def ask(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

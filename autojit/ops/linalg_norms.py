@@ -87,21 +87,34 @@ NORM = Op(
 def _power(a: Any, n: int, trap: Trap = quiet) -> Any:
     if n < 0:
         a, n = inv(a if exact.is_inexact(a) else a.astype(jnp.float64), trap), -n
+    times = _BY_DTYPE.get(np.dtype(a.dtype), _times)
     if n == 0:
         return jnp.broadcast_to(jnp.eye(a.shape[-1], dtype=a.dtype), a.shape)
     if n == 3:
-        return _times(_times(a, a), a)
+        return times(times(a, a), a)
     square, result = None, None
     while n:
-        square = a if square is None else _times(square, square)
+        square = a if square is None else times(square, square)
         n, bit = divmod(n, 2)
         if bit:
-            result = square if result is None else _times(result, square)
+            result = square if result is None else times(result, square)
     return result
 
 
 def _times(a: Any, b: Any) -> Any:
     return jnp.matmul(a, b, precision=_HIGHEST)
+
+
+def _any_of_both(a: Any, b: Any) -> Any:
+    return _times(a.astype(jnp.int32), b.astype(jnp.int32)) != 0
+
+
+def _times_rounded(a: Any, b: Any) -> Any:
+    """NumPy adds float16 up in float32, and rounds each product of two matrices."""
+    return _times(a.astype(jnp.float32), b.astype(jnp.float32)).astype(jnp.float16)
+
+
+_BY_DTYPE = {np.dtype(bool): _any_of_both, np.dtype(np.float16): _times_rounded}
 
 
 def _power_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
@@ -111,10 +124,7 @@ def _power_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, .
 
 
 def _power_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
-    dtype = node.outputs[0].spec.dtype
-    if dtype in (np.bool_, np.float16):
-        return lower_product(_power)(node, xs, trap)
-    return (exact.cast(_power(xs[0], node.keywords["n"], trap), dtype),)
+    return (exact.cast(_power(xs[0], node.keywords["n"], trap), node.outputs[0].spec.dtype),)
 
 
 POWER = Op(
@@ -135,16 +145,26 @@ POWER = Op(
     ],
 )
 
+_multi_dot_specs = by_shape(
+    lambda *arrays: np.linalg.multi_dot(arrays),
+    lambda *arrays: jnp.linalg.multi_dot(arrays, precision=_HIGHEST),
+    lambda *arrays: np.linalg.multi_dot(arrays),
+)
+
+
+def _multi_dot_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+    if len({spec.dtype for spec in specs}) > 1 or specs[0].dtype in (np.bool_, np.float16):
+        # Each product has a dtype of its own, and which are formed is NumPy's choice.
+        raise CannotCapture("argument-type", "`np.linalg.multi_dot` of several dtypes, or of bool or float16")
+    return _multi_dot_specs(specs, params)
+
+
 MULTI_DOT = Op(
     name="np.linalg.multi_dot",
     call=lambda *arrays: np.linalg.multi_dot(arrays),
     family="contraction",
     operands=("[arrays]",),
-    infer=by_shape(
-        lambda *arrays: np.linalg.multi_dot(arrays),
-        lambda *arrays: jnp.linalg.multi_dot(arrays, precision=_HIGHEST),
-        lambda *arrays: np.linalg.multi_dot(arrays),
-    ),
+    infer=_multi_dot_infer,
     lower=lower_product(lambda *arrays: jnp.linalg.multi_dot(arrays, precision=_HIGHEST)),
     numpy=(np.linalg.multi_dot,),
     samples=lambda rng: [

@@ -47,8 +47,11 @@ def run_dummy(call: Callable[..., Any], specs: Sequence[Spec], params: dict[str,
             raise
         except Warning as warning:
             raise TypeError(f"NumPy warns, so this is not compiled: {warning}") from None
-    if params.get("dtype") is not None and specs[0].dtype.kind == "c" and np.dtype(params["dtype"]).kind != "c":
+    kinds = specs[0].dtype.kind, np.dtype(params.get("dtype") or specs[0].dtype).kind
+    if kinds[0] == "c" and kinds[1] != "c":
         raise TypeError("this cast is not compiled: NumPy warns that it discards the imaginary part")
+    if kinds[0] == "f" and kinds[1] in "iu":
+        raise TypeError("this cast is not compiled: NumPy's integers for NaN and infinity are not XLA's")
     check_dtypes([spec])
     return spec
 

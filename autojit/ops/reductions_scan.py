@@ -52,7 +52,7 @@ def _infer(call: Callable[..., Any], axis: Any) -> Callable[..., tuple[Spec, ...
             raise TypeError(f"`np.{call.__name__}` of float16 is not compiled: NumPy rounds after each step")
         shape = specs[0].shape
         wanted = params.get("axis", axis)
-        if wanted is None:
+        if wanted is None or not shape:
             # A flat result; np.cumulative_sum refuses it for more than one axis.
             shape, wanted = (specs[0].size,), 0
         if params.get("include_initial"):
