@@ -90,6 +90,7 @@ class Arrays(PythonNumbers):
             if not (isinstance(left, Known | Sym) and isinstance(right, Known | Sym)):
                 raise CannotCapture("unsupported-syntax", f"an operator on {describe(left)} and {describe(right)}")
             return self._scalar_operator(kind, function, text, left, right)
+        self._refuse_repetition(kind, left, right)
         left, right = self._as_operand(left), self._as_operand(right)
         self._refuse_complex_first(left, right)
         if kind is ast.Pow:
@@ -159,6 +160,13 @@ class Arrays(PythonNumbers):
             raise CannotCapture(
                 "data-value", f"Python arithmetic (`{ufunc.__name__}`) on a number taken out of an array"
             )
+
+    def _refuse_repetition(self, kind: type, left: Any, right: Any) -> None:
+        """A sequence and a scalar are not NumPy's: `[0] * n` repeats, other operators of Python numbers raise."""
+        for sequence, count in ((left, right), (right, left)):
+            if self._is_sequence(sequence) and isinstance(count, Arr) and count.kind != "array":
+                if kind is ast.Mult or count.kind == "python":
+                    raise CannotCapture("data-shape", "a sequence repeated as often as the data says")
 
     def _refuse_complex_first(self, left: Any, right: Any) -> None:
         """An `np.float64` is a Python float, too, with which a complex number on its left side does Python's work."""
@@ -232,6 +240,8 @@ class Arrays(PythonNumbers):
 
     def copy(self, array: Arr, kind: str = "array", order: str = "C") -> Arr:
         """A new array with the present contents: no node, a value never changes."""
+        if order not in ("C", "F", "A", "K"):
+            raise CannotCapture("raises", f"ValueError: order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
         value = self.read(array)
         fresh = Arr(Storage(value, array.spec), (), make_dummy(array.shape, array.dtype), "array")
         if order == "A" and not array.dummy.flags.f_contiguous:

@@ -12,6 +12,7 @@ import numpy as np
 
 from autojit.capture.arrays import BINARY, COMPARE
 from autojit.capture.calls import TRUSTED, Calls
+from autojit.capture.identity import is_same
 from autojit.capture.put_functions import flat_item
 from autojit.capture.recorder import describe
 from autojit.capture.values import (
@@ -117,38 +118,13 @@ class Expressions(Calls):
 
     def _compare(self, kind: type, left: Any, right: Any) -> Any:
         if kind in (ast.Is, ast.IsNot):
-            return Known(self._is_same(left, right) is (kind is ast.Is))
+            return Known(is_same(self, left, right) is (kind is ast.Is))
         if kind in (ast.In, ast.NotIn):
             found = self._contains(left, right)
             if isinstance(found, Arr):
                 return found if kind is ast.In else self.fresh(self.apply(TABLE["py_not"], [found], {}).storage.value)
             return Known(found if kind is ast.In else not found)
         return self.binary(kind, left, right)
-
-    def _is_same(self, left: Any, right: Any) -> bool:
-        """`left is right`."""
-        for value in (left, right):
-            if isinstance(value, Opaque):
-                raise CannotCapture(value.id, value.detail)
-        if left is right:
-            return True
-        if isinstance(left, Known) and isinstance(right, Known):
-            same = left.value is right.value
-            if (left.path or right.path) and not (left.made or right.made):
-                one, other = (known.path or self.prologue.constant(known.value) for known in (left, right))
-                self.prologue.check(f"({one} is {other}) is {same}", "two objects are one, or are not")
-            return same
-        if isinstance(left, Sym) or isinstance(right, Sym):
-            one, other = (v.value if isinstance(v, Known | Sym) else v for v in (left, right))
-            if one is None or other is None or type(one) is not type(other):
-                return False
-            raise CannotCapture("unsupported-syntax", "the identity of numbers")
-        if isinstance(left, Arr) and isinstance(right, Arr):
-            paths = [array.storage.path for array in (left, right) if not array.steps]
-            if len(paths) == 2 and None not in paths and paths[0] != paths[1]:
-                # The caller may pass one array twice.
-                self.prologue.check(f"{paths[0]} is not {paths[1]}", "two arguments are not one array", soft=True)
-        return False
 
     def _contains(self, item: Any, container: Any) -> Any:
         if isinstance(container, Items) and not is_plain(container.kind):
@@ -407,6 +383,7 @@ class Expressions(Calls):
         self.prologue.check(f"{text} {equal} {self.prologue.constant(found)}", f"`{kind.__name__}.{name}` is the same")
 
     def known_attribute(self, known: Known, name: str) -> Any:
+        """An attribute of an object that is known now."""
         value = known.value
         if isinstance(value, np.ufunc) and name in ("outer", "reduce", "accumulate", "reduceat", "at"):
             return Partial(value, name)
@@ -422,6 +399,7 @@ class Expressions(Calls):
         return self._instance_attribute(known, name)
 
     def module_attribute(self, module: types.ModuleType, name: str) -> Any:
+        """An attribute of a module."""
         got = self.ask(getattr, module, name)
         if module.__name__.split(".")[0] in TRUSTED:
             return self.constant(got)

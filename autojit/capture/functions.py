@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from autojit.capture.arrays import Arrays
+from autojit.capture.lists import from_list, is_list, is_tuple
 from autojit.capture.recorder import describe
 from autojit.capture.values import Arr, Items, Known, Partial, Storage, Sym
 from autojit.capture.view_functions import VIEW_FUNCTIONS, VIEW_METHODS
@@ -20,6 +21,7 @@ from autojit.ir.spec import Spec
 from autojit.ops.chapters import TABLE
 from autojit.ops.elementwise_rounding import clip_call
 from autojit.ops.host import host_function
+from autojit.ops.host_calls import METHOD_PARAMETERS
 from autojit.ops.linalg import RESULT_TYPES
 from autojit.ops.reductions import UFUNC_METHODS
 
@@ -42,6 +44,8 @@ _SIGNATURES: dict[int, tuple[Any, inspect.Signature | None]] = {}
 
 
 #: What the function of a method's name takes and the method does not.
+#: Parameters for which a bool is no integer.
+_INTEGERS = frozenset("axis axis1 axis2 N M k offset repeats n".split())
 _NOT_OF_METHODS = {"var": ("correction",), "std": ("correction",), "clip": ("a_min", "a_max")}
 
 
@@ -127,7 +131,7 @@ class Functions(Arrays):
             return Known(self.ask(kind, *(self.static(value) for value in args)))
         if not isinstance(args[0], Arr):
             if isinstance(args[0], Items):
-                return self.astype(self.as_array(args[0]), kind)
+                return self.astype(self.as_array(from_list(self, args[0], np.dtype(kind))), kind)
             return self.compute(self.prologue.constant(kind) + "({})", kind, args[0])
         array = args[0]
         if array.kind == "python":
@@ -147,6 +151,8 @@ class Functions(Arrays):
             raise CannotCapture("no-row", f"the array method `.{name}`")
         if any(keyword in kwargs for keyword in _NOT_OF_METHODS.get(name, ())):
             raise CannotCapture("raises", f"TypeError: an unexpected keyword argument of `.{name}`")
+        if name in ("any", "all") and len(args) > 1:
+            raise CannotCapture("raises", f"positional arguments of `.{name}`, which are not those of the function")
         if name == "clip":  # its positions are not those of `np.clip`
             placed = dict(zip(("min", "max", "out"), args, strict=False))
             if len(placed) < len(args) or placed.keys() & kwargs.keys():
@@ -156,6 +162,8 @@ class Functions(Arrays):
 
     def call_partial(self, partial: Partial, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """`np.add.outer(...)`, `np.add.reduce(...)`, `np.add.at(...)`."""
+        if partial.name == "at" and len(args) > 1 and is_tuple(args[1]):
+            raise CannotCapture("keyword", f"`np.{partial.function.__name__}.at` at a tuple of indices")
         if partial.name == "at" and len(args) == 3 and not kwargs and isinstance(args[0], Arr):
             row = TABLE.rows.get(f"{partial.function.__name__}_at")
             args = [args[0], *map(self._array_operand, args[1:])]
@@ -165,8 +173,11 @@ class Functions(Arrays):
         row = UFUNC_METHODS.get((partial.function.__name__, partial.name))
         if row is None:
             raise CannotCapture("no-row", f"`np.{partial.function.__name__}.{partial.name}`")
-        if partial.name == "reduce" and "axis" not in kwargs and len(args) < 2:
-            kwargs = {**kwargs, "axis": Known(0)}
+        if partial.name in ("reduce", "accumulate"):
+            placed = dict(zip(METHOD_PARAMETERS[partial.name][1:], args[1:], strict=False))
+            if len(placed) < len(args) - 1 or placed.keys() & kwargs.keys():
+                raise CannotCapture("raises", f"TypeError: arguments of `.{partial.name}` too many, or given twice")
+            args, kwargs = args[:1], {"axis": Known(0), **placed, **kwargs}
         return self.call_row(row, args, kwargs)
 
     def contains_element(self, array: Arr, item: Any) -> Arr:
@@ -188,7 +199,7 @@ class Functions(Arrays):
         if row.name == "np.clip":
             row, given = self._bounded(row, given)
         out = given.pop("out", Known(None))
-        if isinstance(out, Items) and out.kind is tuple and len(out.items) == 1:
+        if isinstance(out, Items) and out.kind is tuple and len(out.items) == 1 and row.family == "elementwise":
             out = out.items[0]  # type: ignore[index] -- a tuple has a list
         operands, params = self.sort_row(row, given)
         result = self.apply(row, operands, params)
@@ -197,6 +208,9 @@ class Functions(Arrays):
                 raise CannotCapture("keyword", f"`out=` of `{row.name}`")
             if row.name == "np.dot" and not out.dummy.ndim:
                 raise CannotCapture("keyword", "`out=` without axes, which `np.dot` returns as a scalar")
+            joins = any(name.startswith("[") for name in row.operands)
+            if joins and any(getattr(part, "storage", None) is out.storage for part in operands):
+                raise CannotCapture("overlap", "`out=` lies in an array that is read meanwhile")
             if row.family != "elementwise" and out.dtype != result.dtype:
                 raise CannotCapture("keyword", f"`out=` of another dtype, in which `{row.name}` would compute")
             return self.store(out, result)
@@ -239,6 +253,8 @@ class Functions(Arrays):
         if isinstance(function, np.ufunc):
             if len(args) > function.nin + function.nout:
                 raise CannotCapture("raises", f"TypeError: too many arguments for `{row.name}`")
+            if any(name in kwargs for name in names):
+                raise CannotCapture("raises", f"TypeError: `{row.name}` takes its operands by position")
             given = dict(zip([*names, "out"], args, strict=False))
             return {**given, **kwargs}
         signature = _signature(function) if function is not None else None
@@ -292,7 +308,17 @@ class Functions(Arrays):
             if name not in row.params and not (row.family == "host" and row.operands == ("*args",)):
                 raise CannotCapture("keyword", f"`{name}=` of `{row.name}`")
             params[name] = self.parameter(name, value)
+            self._refuse_kind(row, name, value)
+        if params.get("ddof") and "correction" in params:
+            raise CannotCapture("raises", "ValueError: ddof and correction can't be provided simultaneously.")
         return operands, params
+
+    def _refuse_kind(self, row: Op, name: str, value: Any) -> None:
+        """NumPy takes no list for the axes of a reduction, and no bool for an integer."""
+        if is_list(value) and not is_tuple(value) and name == "axis" and row.family in ("reduction", "linalg"):
+            raise CannotCapture("raises", "TypeError: 'list' object cannot be interpreted as an integer")
+        if name in _INTEGERS and isinstance(value, Known | Sym) and isinstance(value.value, bool | np.bool_):
+            raise CannotCapture("keyword", f"a bool for `{name}=` of `{row.name}`")
 
     def _array_operand(self, value: Any) -> Any:
         if isinstance(value, Items) or (isinstance(value, Known) and isinstance(value.value, list | tuple)):

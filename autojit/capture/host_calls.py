@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.functions import Functions
+from autojit.capture.lists import is_list, is_tuple
 from autojit.capture.values import Arr, Items, Known, LoopInt, Partial, Sym
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
@@ -41,8 +42,10 @@ class HostCalls(Functions):
         """
         if why.id in _FINAL or not self.may_run_on_host(function):
             raise why
+        if function is np.insert and why.id == "raises":  # of lists NumPy sees each number, here it would see an array
+            raise why
         try:
-            given, operands, params = self._split(function, HOST_CALLS[function], args, kwargs)
+            given, operands, params = self._split(function, args, kwargs, why)
             if not any(isinstance(operand, Arr) for operand in operands):
                 raise why
             result = self.apply(host_call(function, given), operands, params)
@@ -51,9 +54,10 @@ class HostCalls(Functions):
         return Items(tuple, result) if isinstance(result, list) else result
 
     def _split(
-        self, function: Any, names: tuple[str, ...], args: list[Any], kwargs: dict[str, Any]
+        self, function: Any, args: list[Any], kwargs: dict[str, Any], why: CannotCapture
     ) -> tuple[tuple[str, ...], list[Any], dict[str, Any]]:
         """The operands with their names, and the static parameters."""
+        names = HOST_CALLS[function]
         try:
             bound = inspect.signature(function).bind(*args, **kwargs)
         except (TypeError, ValueError) as error:
@@ -72,6 +76,8 @@ class HostCalls(Functions):
             elif name in names and not (isinstance(value, Known) and not isinstance(value.value, _OPERAND)):
                 given.append(name)
                 operands.append(self._number_or_array(value))
+            elif name == "axis" and is_list(value) and not is_tuple(value):
+                raise why
             else:
                 params[name] = self.parameter(name, value)
         if any(params.get(name) not in (None, False) for name in WRITING) or any(map(callable, params.values())):
@@ -112,6 +118,8 @@ class HostCalls(Functions):
             raise CannotCapture("keyword", f"the arguments of `.{method}`")
         if "initial" in named and _is_none(named["initial"]):
             raise CannotCapture("keyword", "`initial=None`: nothing is there to begin with")
+        if method == "at" and is_tuple(named.get("indices")):
+            raise CannotCapture("keyword", "`.at` at a tuple of indices")
         first = named.get(known[0])
         if not isinstance(first, Arr) or (method == "at" and first.kind != "array"):
             raise CannotCapture("argument-type", f"`.{method}` of no array")

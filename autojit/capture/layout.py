@@ -154,6 +154,19 @@ def ordered_strides(like: np.ndarray, shape: tuple[int, ...], itemsize: int) -> 
     return tuple(strides)
 
 
+def arranged(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
+    """A view of an array, or a copy with the axes in the order of other strides."""
+    if array.ndim < 2 or not array.flags.c_contiguous or array.strides == strides or 0 in strides:
+        return array.view()
+    made = np.empty(array.size, array.dtype)
+    order = ordered_strides(
+        np.lib.stride_tricks.as_strided(made[:1], array.shape, strides), array.shape, array.itemsize
+    )
+    held = np.ndarray(array.shape, array.dtype, made, 0, order)
+    held[...] = array
+    return held
+
+
 def set_strides(array: Arr, strides: tuple[int, ...] | None) -> None:
     """Give a new array other strides than those of C order."""
     if strides is not None and strides != array.dummy.strides:

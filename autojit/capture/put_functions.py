@@ -144,8 +144,11 @@ def rule_copyto(
     """`np.copyto`."""
     target = target_of(target, "np.copyto")
     value = self.as_array(source) if not isinstance(source, Known | Sym) else source
-    if isinstance(value, Arr) and not np.can_cast(value.dtype, target.dtype, self.static(casting)):
-        raise CannotCapture("raises", "TypeError: cannot cast array data")
+    if isinstance(value, Arr):
+        if not np.can_cast(value.dtype, target.dtype, self.static(casting)):
+            raise CannotCapture("raises", "TypeError: cannot cast array data")
+    else:
+        self.ask(np.copyto, np.zeros((), target.dtype), value.value, self.static(casting))
     if isinstance(where, Known) and where.value is True:
         self.setitem(target, Known(Ellipsis), value)
         return Known(None)

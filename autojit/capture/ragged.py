@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.bounds import Bound, Bounds
+from autojit.capture.lists import from_list, is_list
 from autojit.capture.values import Arr, Items, Known, LoopInt, Method, Ragged, Selected, Span, Sym
 from autojit.capture.views import SliceParts
 from autojit.errors import CannotCapture
@@ -296,8 +297,8 @@ class RaggedViews(Bounds):
     def store_ragged(self, target: Ragged, value: Any) -> None:
         """Assign to the places that are meant: a choice between new and old elements, written as a whole."""
         full = target.full
-        if isinstance(value, Items) or (isinstance(value, Known) and isinstance(value.value, list | tuple)):
-            value = self.as_array(value)
+        if is_list(value):
+            value = from_list(self, value, full.dtype)
         if _ndim(value) > full.dummy.ndim:
             raise CannotCapture("moving-shape", "an assigned value with more axes than the slice")
         if isinstance(value, Ragged) and value.full.storage is full.storage and value.full.steps == full.steps:

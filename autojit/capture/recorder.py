@@ -42,6 +42,8 @@ from autojit.ops.chapters import TABLE
 Observed = tuple[tuple[Spec, ...], tuple[tuple[int, ...] | None, ...]]
 
 _INT64 = np.iinfo(np.int64)
+#: Longer lists of the caller's are not looked into: each item would be checked at each call.
+_LONGEST = 2048
 _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc)
 
 
@@ -299,6 +301,8 @@ class Recorder(Memory):
     def open(self, known: Known) -> Items:
         """The items of an outside list, tuple or dict."""
         value, path = known.value, known.path
+        if len(value) > _LONGEST and path is not None:
+            raise CannotCapture("budget", f"a list, tuple or dict of {len(value)} items")
         if isinstance(value, dict):
             keys = [key for key in value if isinstance(key, str | int)]
             if path and len(keys) != len(value):
@@ -369,7 +373,11 @@ class Recorder(Memory):
             inputs = [self._fit_integer(operand, inputs) for operand in inputs]
         specs, strides = None, None
         if op.infer is None:
-            specs, strides = self._observe(op, inputs, params)
+            layouts = tuple(value.dummy.strides if isinstance(value, Arr) else None for value in operands)
+            for value in operands:  # they decide how the result lies in memory
+                if isinstance(value, Arr) and value.dummy.ndim > 1:
+                    self.layout_matters(value)
+            specs, strides = self._observe(op, inputs, params, layouts)
         try:
             outputs = self.builder.add(op, inputs, params, self.line, specs)
         except CannotCapture:
@@ -417,9 +425,10 @@ class Recorder(Memory):
                     raise CannotCapture("argument-type", f"the integer {operand.value} does not fit into {dtype}")
         return operand
 
-    def _observe(self, op: Op, inputs: Sequence[Operand], params: dict[str, Any]) -> Observed:
+    def _observe(self, op: Op, inputs: Sequence[Operand], params: dict[str, Any], layouts: Any) -> Observed:
         """The specs and strides of a host op's results: from an earlier run, or by running it now on real inputs."""
-        key = (op.name, self.line, tuple(operand.spec for operand in inputs), repr(exact_key(tuple(params.items()))))
+        given = repr(exact_key(tuple(params.items())))
+        key = (op.name, self.line, tuple(operand.spec for operand in inputs), layouts, given)
         known = self.observed.get(key)
         if known is not None:
             return known
@@ -433,7 +442,7 @@ class Recorder(Memory):
         self._evaluated = len(self.builder.nodes)
         arguments = [o.value if isinstance(o, Const) else self.examples[o.name] for o in inputs]
         try:
-            result = op.call(*(_protect(argument) for argument in arguments), **params)
+            result = op.call(*map(_protect, arguments, layouts), **params)
         except Exception as error:
             raise CannotCapture("raises", f"`{op.name}`: {type(error).__name__}: {error}") from None
         results = result if isinstance(result, tuple) else (result,)
@@ -447,9 +456,10 @@ class Recorder(Memory):
         return found
 
 
-def _protect(argument: Any) -> Any:
+def _protect(argument: Any, strides: tuple[int, ...] | None) -> Any:
+    """A read-only view of an array, or a copy that lies in memory as the array would in NumPy."""
     if isinstance(argument, np.ndarray):
-        argument = argument.view()
+        argument = layout.arranged(argument, strides) if strides is not None else argument.view()
         argument.flags.writeable = False
     return argument
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.histograms import histogram
+from autojit.capture.lists import from_list
 from autojit.capture.put_functions import rule_copyto, rule_fill_diagonal, rule_place, rule_put, rule_putmask
-from autojit.capture.values import Arr, Items, Known, Storage, Sym, make_dummy, plain
+from autojit.capture.values import Arr, Items, Known, Storage, make_dummy, plain
 from autojit.capture.windows import rule_windows
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec
@@ -185,10 +186,8 @@ def _rule_asarray(self: Any, value: Any, dtype: Any = Known(None), *args: Any, *
     if args or any(name not in ("dtype", "order", "copy") for name in kwargs):
         raise CannotCapture("keyword", "an argument of `np.asarray`")
     wanted = self.static(kwargs.get("dtype", dtype))
-    if wanted is not None and not isinstance(value, Arr) and self.ask(np.dtype, wanted).kind in "iu":
-        for item in self._flatten(value)[1]:
-            if isinstance(item, Known | Sym) and type(item.value) is int:
-                self.ask(np.array, self.static(item), wanted)  # NumPy refuses an int that does not fit
+    if wanted is not None and not isinstance(value, Arr):
+        value = from_list(self, value, self.ask(np.dtype, wanted))
     array = self.as_array(plain(value))
     order = self.static(kwargs.get("order", Known(None)))
     copy = self.static(kwargs.get("copy", Known(None)))
@@ -250,8 +249,16 @@ def _method_copy(self: Any, array: Arr, order: Any = Known("C")) -> Any:
 
 
 def _rule_fill(self: Any, array: Arr, value: Any) -> Any:
+    if isinstance(value, Items) or np.ndim(value.dummy if isinstance(value, Arr) else getattr(value, "value", 0)):
+        raise CannotCapture("raises", "ValueError: setting an array element with a sequence.")
     self.setitem(array, Known(Ellipsis), value)
     return Known(None)
+
+
+def _rule_insert(self: Any, array: Any, places: Any, values: Any, axis: Any = Known(None)) -> Any:
+    if isinstance(array, Arr):
+        values = from_list(self, values, array.dtype)
+    return self.call_row(TABLE["np.insert"], [array, places, values, axis], {}, np.insert)
 
 
 def _method_sort(self: Any, array: Arr, axis: Any = Known(-1), **kwargs: Any) -> Any:
@@ -375,6 +382,7 @@ VIEW_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.diagonal: _rule_diagonal,
     np.diag: _rule_diag,
     np.einsum: _rule_einsum,
+    np.insert: _rule_insert,
     np.split: _rule_split(np.split),
     np.array_split: _rule_split(np.array_split),
     np.hsplit: _rule_split(np.hsplit),

@@ -10,6 +10,7 @@ import numpy as np
 
 from autojit.capture import layout
 from autojit.capture.inverse import READONLY_VIEWS
+from autojit.capture.lists import MOST, check_axes, from_list, is_list
 from autojit.capture.recorder import Recorder, describe
 from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym, ViewStep, make_dummy, plain
 from autojit.errors import CannotCapture
@@ -134,11 +135,12 @@ class Views(Recorder):
         """`array[key] = value`."""
         if array.kind != "array":
             raise CannotCapture("raises", "TypeError: a NumPy scalar does not support item assignment")
-        if isinstance(value, Items) or (isinstance(value, Known) and isinstance(value.value, list | tuple)):
-            value = self.as_array(value)
+        index, operands, _, _ = self.index(array, key)
+        if is_list(value):
+            value = from_list(self, value, array.dtype)
+            check_axes(self, array, index, operands, value)
         if isinstance(value, Arr) and value.dtype == array.dtype:
             value = plain(value)
-        index, operands, _, _ = self.index(array, key)
         whole, new = self.read(array), self.operand(value)
         if self.builder.predicate is None or any(operand.spec.dtype == np.bool_ for operand in operands):
             self.write(array, self._node("setitem", [whole, new, *operands], {"index": index})[0])
@@ -336,12 +338,15 @@ class Views(Recorder):
             return self.apply(TABLE["np.broadcast_to"], [value], {"shape": ()})
         if not isinstance(value, Items) or isinstance(value.items, dict):
             raise CannotCapture("argument-type", f"{describe(value)} as an array")
-        shape, flat = self._flatten(value)
+        shape, flat = self.flatten(value)
+        if len(flat) > MOST and any(isinstance(item, Arr | Sym) for item in flat):
+            raise CannotCapture("budget", f"a list of {len(flat)} numbers and arrays as an array")
         if not any(isinstance(item, Arr | Sym) for item in flat):
             return self.fresh_constant(self.ask(np.array, self.static(value)))
         if any(isinstance(item, Arr) and item.dummy.ndim for item in flat):
             arrays = [self.as_array(item) for item in value.items]
-            return self.apply(TABLE["np.stack"], arrays, {"axis": 0})
+            stacked = self.apply(TABLE["np.stack"], arrays, {"axis": 0})
+            return self.fresh(self.read(stacked))  # in C order, which that of `np.stack` may not be
         specs = [self.operand(item).spec for item in flat]
         dtype = self.ask(np.result_type, *(_sample(spec) for spec in specs))
         if all(spec.kind == "python" for spec in specs):
@@ -357,14 +362,15 @@ class Views(Recorder):
             raise CannotCapture("argument-type", f"an array of dtype `{array.dtype}`")
         return self.fresh(self.read(made))
 
-    def _flatten(self, value: Any) -> tuple[tuple[int, ...], list[Any]]:
+    def flatten(self, value: Any) -> tuple[tuple[int, ...], list[Any]]:
+        """The shape of a nested list, and its items."""
         if isinstance(value, Known) and isinstance(value.value, list | tuple):
             value = self.open(value)
         if not isinstance(value, Items) or isinstance(value.items, dict):
             return (), [value]
         shapes, flat = [], []
         for item in value.items:
-            shape, inner = self._flatten(item)
+            shape, inner = self.flatten(item)
             shapes.append(shape)
             flat += inner
         if len(set(shapes)) > 1:

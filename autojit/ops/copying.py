@@ -112,6 +112,7 @@ def _pad(array: Any, pad_width: Any, mode: str = "constant", constant_values: An
         raise ValueError("index can't contain negative values")
     if mode in ("constant", "empty"):
         fill = np.broadcast_to(np.asarray(constant_values), (array.ndim, 2)).astype(array.dtype)
+        np.array(np.asarray(constant_values).tolist(), array.dtype)  # NumPy refuses what does not fit
         for axis, ((before, after), (low, high)) in enumerate(zip(pairs, fill, strict=True)):
             array = _pad_axis(array, axis, before, after, low, high)
         return array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any
@@ -22,10 +23,15 @@ Trap = Callable[[Any], None]
 
 #: Arrays of constants of at most this many elements stand in the program as NumPy computed them.
 LITERAL_SIZE = 65536
+#: Arrays of more elements exist nowhere: NumPy raises at once.
+_ENORMOUS = 2**42
 
 
 def _shape(shape: Any) -> tuple[int, ...]:
-    return np.broadcast_to(np.int8(0), shape).shape
+    found = np.broadcast_to(np.int8(0), shape).shape
+    if math.prod(found) > _ENORMOUS:
+        raise MemoryError(f"Unable to allocate an array of shape {found}")
+    return found
 
 
 def _filled_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
@@ -152,7 +158,8 @@ def _eye(function: Any, rule: Callable[..., Any], params: tuple[str, ...], cases
         index(params.get("k", 0))
         shape = shape * 2 if len(shape) == 1 else shape
         dtype = params.get("dtype")
-        return compiled([Spec(tuple(max(n, 0) for n in shape), np.dtype(float if dtype is None else dtype))])
+        lengths = tuple(max(n, 0) for n in shape) if function is np.tri else _shape(shape)
+        return compiled([Spec(lengths, np.dtype(float if dtype is None else dtype))])
 
     def lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
         spec = node.outputs[0].spec

@@ -1,0 +1,68 @@
+"""Lists in place of arrays: NumPy looks at each Python number in them, which a cast does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.values import Arr, Items, Known
+from autojit.errors import CannotCapture
+from autojit.ir.index import Index, Place
+
+#: More numbers are not passed one by one.
+MOST = 256
+
+
+def is_list(value: Any) -> bool:
+    """Whether a value is a list or tuple."""
+    if isinstance(value, Items):
+        return value.kind in (list, tuple)
+    return isinstance(value, Known) and isinstance(value.value, list | tuple)
+
+
+def is_tuple(value: Any) -> bool:
+    """Whether a value is a tuple."""
+    return (value.kind if isinstance(value, Items) else type(getattr(value, "value", None))) is tuple
+
+
+def from_list(self: Any, value: Any, dtype: np.dtype) -> Any:
+    """A list or number that goes into an array of a dtype; arrays and all that needs no look stay as they are.
+
+    Raises:
+        CannotCapture: A number does not fit, or only the run knows whether it does.
+    """
+    if isinstance(value, Arr) and value.kind == "array":
+        return value
+    items = self.flatten(value)[1] if is_list(value) else [value]
+    if dtype.kind not in "iu":
+        return self.as_array(value) if is_list(value) else value
+    if all(isinstance(item, Known) for item in items):
+        made = self.ask(np.array, self.static(value), dtype)
+        return self.fresh_constant(made) if is_list(value) else value
+    for item in items:
+        if isinstance(item, Arr) and item.kind == "array" and item.dummy.ndim:
+            continue
+        if not np.can_cast(self.operand(item).spec.dtype, dtype, "safe"):
+            raise CannotCapture("argument-type", f"a number that may not fit into `{dtype}`")
+    return self.as_array(value) if is_list(value) else value
+
+
+def check_axes(self: Any, array: Arr, index: Index, operands: list[Any], value: Arr) -> None:
+    """An assigned list has no more axes than what it is assigned to.
+
+    Raises:
+        CannotCapture: NumPy raises.
+    """
+    ndim = array.dummy.ndim
+    for entry in index.entries:
+        if isinstance(entry, Place) and (
+            operands[entry.operand].spec.shape or operands[entry.operand].spec.dtype == bool
+        ):
+            return  # such an assignment broadcasts as usual
+        ndim += 1 if entry is None else -1 if isinstance(entry, int | Place) else 0
+    if value.dummy.ndim > ndim:
+        raise CannotCapture("raises", "ValueError: setting an array element with a sequence.")
+
+
+__all__ = ["MOST", "check_axes", "from_list", "is_list", "is_tuple"]
