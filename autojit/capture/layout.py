@@ -158,11 +158,8 @@ def arranged(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
     """A view of an array, or a copy with the axes in the order of other strides."""
     if array.ndim < 2 or not array.flags.c_contiguous or array.strides == strides or 0 in strides:
         return array.view()
-    made = np.empty(array.size, array.dtype)
-    order = ordered_strides(
-        np.lib.stride_tricks.as_strided(made[:1], array.shape, strides), array.shape, array.itemsize
-    )
-    held = np.ndarray(array.shape, array.dtype, made, 0, order)
+    order = ordered_strides(make_dummy(array.shape, array.dtype, strides), array.shape, array.itemsize)
+    held = np.ndarray(array.shape, array.dtype, np.empty(array.size, array.dtype), 0, order)
     held[...] = array
     return held
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -268,8 +269,18 @@ def _column(x: Any) -> Any:
     return x.reshape(-1, 1) if x.ndim < 2 else x
 
 
+_CONCATENATE = _join(np.concatenate, concatenate, ("axis",), numpy=(np.concatenate, np.concat))
+
+
+def _concatenate_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+    if any(spec.kind == "python" for spec in specs):
+        raise TypeError("`np.concatenate` of Python numbers, which take the dtype of the others, is not compiled")
+    assert _CONCATENATE.infer is not None
+    return _CONCATENATE.infer(specs, params)
+
+
 JOINS = (
-    _join(np.concatenate, concatenate, ("axis",), numpy=(np.concatenate, np.concat)),
+    replace(_CONCATENATE, infer=_concatenate_infer),
     _join(np.stack, _stack, ("axis",)),
     _join(np.hstack, _along(1, jnp.atleast_1d), operand="[tup]"),
     _join(np.vstack, _along(0, jnp.atleast_2d), operand="[tup]"),

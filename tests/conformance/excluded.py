@@ -30,6 +30,7 @@ EXCLUDED: dict[str, str] = {
             "lib/test_io::test_load_refcount",
             "_core/test_numeric::TestCreationFuncs::test_for_reference_leak",
             "_core/test_item_selection::TestTake::test_refcounting",
+            "_core/test_regression::TestRegression::test_object_array_self_copy",
         ),
         "counts references: the driver and autojit's caches hold some of their own",
     ),
@@ -47,6 +48,12 @@ EXCLUDED: dict[str, str] = {
             "_core/test_function_base::TestGeomspace::test_start_stop_array",
         ),
         "asks for equal bits of powers of which NumPy computes one and autojit the other; within the published bounds",
+    ),
+    "linalg/test_linalg::TestNormSingle::test_keepdims": (
+        "asks for 1e-7 between singular values in float32 of which NumPy computes some and autojit the others"
+    ),
+    "_core/test_regression::TestRegression::test_nonbool_logical": (
+        "bool arrays with bytes other than 0 and 1, as documented"
     ),
     "_core/test_function_base::TestLinspace::test_denormal_numbers": "subnormal numbers count as zero, as documented",
 }
