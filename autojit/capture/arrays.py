@@ -255,7 +255,7 @@ class Arrays(PythonNumbers):
 
     def astype(self, array: Arr, dtype: Any, copy: bool = True) -> Arr:
         """`array.astype(dtype)`."""
-        wanted = self.ask(np.dtype, dtype)
+        wanted = self.dtype_of(dtype)
         if wanted == array.dtype and array.kind == "array":
             return self.copy(array, order="K") if copy else array
         return self.apply(TABLE["astype"], [array], {"dtype": wanted})

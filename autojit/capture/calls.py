@@ -111,6 +111,8 @@ class Calls(Builtins):
         if isinstance(target, np.vectorize) or target is np.vectorize:
             return self._vectorize(function, args, kwargs)
         if isinstance(target, type(np.sum)) and target in STAND_INS:
+            if not args or not (isinstance(args[0], Closure | Partial) or callable(getattr(args[0], "value", None))):
+                raise CannotCapture("raises", "TypeError: an object is not callable")
             return self._inline(Known(STAND_INS[target]), args, kwargs)
         if isinstance(target, types.BuiltinMethodType) and isinstance(target.__self__, np.ufunc):
             return self.call_partial(Partial(target.__self__, target.__name__), args, kwargs)

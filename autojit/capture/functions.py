@@ -34,6 +34,8 @@ STATIC_FUNCTIONS = (
 )  # fmt: skip
 
 
+#: Those of them that read numbers, not types and shapes.
+_OF_VALUES = (np.base_repr, np.binary_repr, np.broadcast_shapes, normalize_axis_index, normalize_axis_tuple)
 #: View functions whose first argument need not be an array.
 _OF_ANYTHING = (
     np.asarray, np.asanyarray, np.array, np.ascontiguousarray, np.asfortranarray, np.einsum, np.block,
@@ -45,7 +47,7 @@ _SIGNATURES: dict[int, tuple[Any, inspect.Signature | None]] = {}
 
 #: What the function of a method's name takes and the method does not.
 #: Parameters for which a bool is no integer.
-_INTEGERS = frozenset("axis axis1 axis2 N M k offset repeats n".split())
+_INTEGERS = frozenset("axis axis1 axis2 N M k offset repeats n num".split())
 _NOT_OF_METHODS = {"var": ("correction",), "std": ("correction",), "clip": ("a_min", "a_max")}
 
 
@@ -63,7 +65,8 @@ class Functions(Arrays):
         except TypeError:  # not hashable
             rule = None
         if rule is not None:
-            scalar = args[0] if len(args) == 1 and isinstance(args[0], Sym) else None
+            self._check_signature(function, args, kwargs)
+            scalar = args[0] if len(args) == 1 and isinstance(args[0], Sym | Known) else None
             is_number = len(args) == 1 and isinstance(getattr(args[0], "value", None), _NUMBERS)
             if is_number and function in (np.real, np.imag):
                 return self.attribute(args[0], function.__name__)  # a number keeps its kind
@@ -77,9 +80,15 @@ class Functions(Arrays):
             return self._call_static(function, args, kwargs)
         if isinstance(function, type) and issubclass(function, np.generic):
             return self._convert(function, args, kwargs)
+        if function is np.average and isinstance(getattr(kwargs.get("weights"), "value", None), bool):
+            raise CannotCapture("keyword", "a bool for the weights of `np.average`")
+        if function is np.take_along_axis and any(map(is_list, (*args, *kwargs.values()))):
+            raise CannotCapture("raises", "`np.take_along_axis` of a list")
         is_power = function is np.power and len(args) == 2 and not kwargs
         if is_power and isinstance(args[0], Arr) and args[0].kind != "python":
             return self._power(args[0], self._as_operand(args[1]), is_operator=False)
+        if function is np.poly and args and not is_list(args[0]) and not getattr(args[0], "shape", None):
+            raise CannotCapture("raises", "TypeError: `np.poly` of a number")
         row = self.find_row(function)
         if row is None:
             return NotImplemented
@@ -87,6 +96,14 @@ class Functions(Arrays):
             names = ", ".join("{}" for _ in args)
             return self.compute(f"{self.prologue.constant(function)}({names})", function, *args)
         return self.call_row(row, args, kwargs, function)
+
+    def _check_signature(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
+        signature = _signature(function)
+        try:
+            if signature is not None:
+                signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise CannotCapture("raises", f"TypeError: {error}") from None
 
     def _ask_rule(self, rule: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
         try:
@@ -115,11 +132,11 @@ class Functions(Arrays):
 
         if function is np.min_scalar_type and any(isinstance(a, Arr) and not a.dummy.ndim for a in args):
             raise CannotCapture("data-value", "the least type for a number")
-        if function is np.isfortran:
+        if function is np.isfortran and args and isinstance(args[0], Arr):
             self.layout_matters(args[0])
-        if any(isinstance(a, Arr) and a.kind == "python" for a in args):
-            raise CannotCapture("data-value", "the type of a number taken out of an array")
-        if function is np.shape or function is np.ndim or function is np.size:
+        if any(isinstance(a, Arr) and (a.kind == "python" or function in _OF_VALUES) for a in args):
+            raise CannotCapture("data-value", "the value, or the type, of a number taken out of an array")
+        if args and function in (np.shape, np.ndim, np.size):
             args = [self.as_array(args[0]) if isinstance(args[0], Items) else args[0], *args[1:]]
         return Known(self.ask(function, *map(plain, args), **{name: plain(v) for name, v in kwargs.items()}))
 
@@ -173,6 +190,10 @@ class Functions(Arrays):
         row = UFUNC_METHODS.get((partial.function.__name__, partial.name))
         if row is None:
             raise CannotCapture("no-row", f"`np.{partial.function.__name__}.{partial.name}`")
+        if partial.name == "outer" and (len(args) != 2 or kwargs.keys() & {"A", "B"}):
+            raise CannotCapture("raises", "TypeError: exactly two arguments expected")
+        if partial.name in ("reduce", "accumulate") and args and "array" in kwargs:
+            raise CannotCapture("raises", "TypeError: `array` is given by name and position")
         if partial.name in ("reduce", "accumulate"):
             placed = dict(zip(METHOD_PARAMETERS[partial.name][1:], args[1:], strict=False))
             if len(placed) < len(args) - 1 or placed.keys() & kwargs.keys():
@@ -253,8 +274,8 @@ class Functions(Arrays):
         if isinstance(function, np.ufunc):
             if len(args) > function.nin + function.nout:
                 raise CannotCapture("raises", f"TypeError: too many arguments for `{row.name}`")
-            if any(name in kwargs for name in names):
-                raise CannotCapture("raises", f"TypeError: `{row.name}` takes its operands by position")
+            if any(name in kwargs for name in names) or (len(args) > function.nin and "out" in kwargs):
+                raise CannotCapture("raises", f"TypeError: `{row.name}` takes its operands by position, and `out` once")
             given = dict(zip([*names, "out"], args, strict=False))
             return {**given, **kwargs}
         signature = _signature(function) if function is not None else None
@@ -317,8 +338,9 @@ class Functions(Arrays):
         """NumPy takes no list for the axes of a reduction, and no bool for an integer."""
         if is_list(value) and not is_tuple(value) and name == "axis" and row.family in ("reduction", "linalg"):
             raise CannotCapture("raises", "TypeError: 'list' object cannot be interpreted as an integer")
-        if name in _INTEGERS and isinstance(value, Known | Sym) and isinstance(value.value, bool | np.bool_):
-            raise CannotCapture("keyword", f"a bool for `{name}=` of `{row.name}`")
+        number = value.value if isinstance(value, Known | Sym) else None
+        if isinstance(number, np.unsignedinteger) or (name in _INTEGERS and isinstance(number, bool | np.bool_)):
+            raise CannotCapture("keyword", f"a {type(number).__name__} for `{name}=` of `{row.name}`")
 
     def _array_operand(self, value: Any) -> Any:
         if isinstance(value, Items) or (isinstance(value, Known) and isinstance(value.value, list | tuple)):
@@ -333,7 +355,9 @@ class Functions(Arrays):
         if type(static) is np.uint64 and name in ("start_or_stop", "stop", "step"):
             raise CannotCapture("keyword", "a bound of `np.arange` of type `uint64`, which gives floats")
         if name == "dtype" and static is not None:
-            return self.ask(np.dtype, static)
+            return self.dtype_of(static)
+        if isinstance(static, slice):
+            raise CannotCapture("keyword", f"a slice for `{name}=`")
         return _freeze(static)
 
     def rows_of(self, array: Arr) -> list[Arr]:

@@ -28,6 +28,7 @@ def histogram(
         not is_plain
         or type(number) is not int
         or number < 1
+        or not isinstance(a, Arr)
         or a.dtype.kind != "f"
         or a.dtype.itemsize < 4
         or not a.spec.size

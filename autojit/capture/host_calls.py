@@ -42,8 +42,8 @@ class HostCalls(Functions):
         """
         if why.id in _FINAL or not self.may_run_on_host(function):
             raise why
-        if function is np.insert and why.id == "raises":  # of lists NumPy sees each number, here it would see an array
-            raise why
+        if function in (np.insert, np.take_along_axis) and any(map(is_list, (*args, *kwargs.values()))):
+            raise why  # NumPy looks at the numbers of the list, or wants none
         try:
             given, operands, params = self._split(function, args, kwargs, why)
             if not any(isinstance(operand, Arr) for operand in operands):
@@ -114,10 +114,13 @@ class HostCalls(Functions):
         """The operands of a ufunc's method with their names, and the static parameters."""
         known = METHOD_PARAMETERS[method]
         named = {**dict(zip(known, args, strict=False)), **kwargs}
-        if len(args) > len(known) or any(name not in known for name in named):
+        twice = any(name in kwargs for name in (*known[: len(args)], *("A", "B", "a", "indices", "b")))
+        if twice or len(args) > len(known) - (method == "outer") or any(name not in known for name in named):
             raise CannotCapture("keyword", f"the arguments of `.{method}`")
-        if "initial" in named and _is_none(named["initial"]):
-            raise CannotCapture("keyword", "`initial=None`: nothing is there to begin with")
+        if is_list(named.get("axis")) and not is_tuple(named.get("axis")):
+            raise CannotCapture("raises", "TypeError: 'list' object cannot be interpreted as an integer")
+        if any(name in named and _is_none(named[name]) for name in ("initial", "where", "indices")):
+            raise CannotCapture("keyword", f"`None` as an argument of `.{method}`")
         if method == "at" and is_tuple(named.get("indices")):
             raise CannotCapture("keyword", "`.at` at a tuple of indices")
         first = named.get(known[0])

@@ -35,7 +35,7 @@ from autojit.ir.build import Builder, exact_key
 from autojit.ir.evaluate import run_node
 from autojit.ir.graph import Const, Operand, Value
 from autojit.ir.op import Op
-from autojit.ir.spec import COMPILED_DTYPES, PYTHON_DTYPES, Spec, spec_of
+from autojit.ir.spec import PYTHON_DTYPES, Spec, is_compiled, spec_of
 from autojit.ops.chapters import TABLE
 
 #: The specs of a host op's results, and their strides where these are not those of C order.
@@ -101,7 +101,7 @@ class Recorder(Memory):
         if kind is bool or value is None or value is Ellipsis:
             check(f"{path} is {value!r}", f"`{what}` is {value!r}")
             return Known(value)
-        if kind in (int, float, complex) or (isinstance(value, np.generic) and value.dtype in COMPILED_DTYPES):
+        if kind in (int, float, complex) or (isinstance(value, np.generic) and is_compiled(value.dtype)):
             name = self.prologue.let("s", path)
             check(f"type({name}) is {constant(kind)}", f"`{what}` is of type {kind.__name__}")
             affine = (((name, 1),), 0) if moving and kind is int else None
@@ -154,8 +154,9 @@ class Recorder(Memory):
         check, constant = self.prologue.check, self.prologue.constant
         dtype = value.dtype
         name = self.prologue.let("a", path)
-        if dtype not in COMPILED_DTYPES or not dtype.isnative or dtype.metadata is not None:
-            check(f"type({name}) is ndarray and {name}.dtype == {constant(dtype)}", f"`{what}` has dtype {dtype}")
+        if not is_compiled(dtype) or not dtype.isnative or dtype.metadata is not None:
+            is_same = f"{name}.dtype == {constant(dtype)} and {name}.dtype.char == {dtype.char!r}"
+            check(f"type({name}) is ndarray and {is_same}", f"`{what}` has dtype {dtype}")
             return Opaque("argument-type", f"`{what}` has dtype `{dtype}`")
         is_scalar = isinstance(value, ArraySpec) and value.scalar
         spec = Spec(value.shape, dtype, "scalar" if is_scalar else "array")
@@ -163,7 +164,7 @@ class Recorder(Memory):
         check(
             f"type({name}) is ndarray and "
             f"({name}.dtype is {known} or {name}.dtype == {known} and "
-            f"{name}.dtype.isnative and {name}.dtype.metadata is None) and "
+            f"{name}.dtype.isnative and {name}.dtype.metadata is None and {name}.dtype.char == {dtype.char!r}) and "
             f"{name}.shape == {value.shape!r}",
             f"`{what}` is an array of dtype {dtype} and shape {value.shape}",
         )
@@ -226,7 +227,7 @@ class Recorder(Memory):
         if not syms:
             return Known(result)
         kind = type(result)
-        if kind not in PYTHON_DTYPES and not (isinstance(result, np.generic) and result.dtype in COMPILED_DTYPES):
+        if kind not in PYTHON_DTYPES and not (isinstance(result, np.generic) and is_compiled(result.dtype)):
             for sym in syms:
                 self.demand(sym)
             return Known(result)
@@ -348,7 +349,7 @@ class Recorder(Memory):
             return known
         if isinstance(value, Known):
             kind = type(value.value)
-            if kind in PYTHON_DTYPES or (isinstance(value.value, np.generic) and value.value.dtype in COMPILED_DTYPES):
+            if kind in PYTHON_DTYPES or (isinstance(value.value, np.generic) and is_compiled(value.value.dtype)):
                 if kind is int and not _INT64.min <= int(value.value) <= _INT64.max:
                     raise CannotCapture("argument-type", f"the integer {value.value} does not fit into 64 bits")
                 return Const(value.value, spec_of(value.value))
@@ -385,7 +386,7 @@ class Recorder(Memory):
         except Exception as error:
             raise CannotCapture("raises", f"`{op.name}`: {type(error).__name__}: {error}") from None
         for output in outputs:
-            if output.spec.dtype not in COMPILED_DTYPES:
+            if not is_compiled(output.spec.dtype):
                 raise CannotCapture("argument-type", f"`{op.name}` gives dtype `{output.spec.dtype}`")
         if len(self.builder) > self.node_budget:
             raise CannotCapture("budget", f"more than {self.node_budget} operations")

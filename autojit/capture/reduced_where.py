@@ -74,7 +74,7 @@ class WhereReductions(Products):
     def _of_some(self, row: Op, full: Arr, mask: Arr | None, params: dict[str, Any]) -> Any:
         if mask is None:
             return self.apply(row, [full], params)
-        axes = normal_axes(params.get("axis", 0 if row.name.endswith(".reduce") else None), full.dummy.ndim)
+        axes = self.ask(normal_axes, params.get("axis", 0 if row.name.endswith(".reduce") else None), full.dummy.ndim)
         count: Any = None
         if row.name.endswith(("mean", "var", "std")):
             wide = self.apply(TABLE["np.broadcast_to"], [mask], {"shape": full.shape})

@@ -18,6 +18,8 @@ from autojit.ops.chapters import TABLE
 
 
 def _rule_transpose(self: Any, array: Arr, *axes: Any, **kwargs: Any) -> Arr:
+    if kwargs.keys() - {"axes"}:
+        raise CannotCapture("raises", "TypeError: an unexpected keyword argument of a transpose")
     wanted = kwargs.get("axes", axes[0] if len(axes) == 1 else Items(tuple, list(axes)) if axes else Known(None))
     order = self.static(wanted)
     return self.transpose(array, None if order is None else tuple(order) if not isinstance(order, int) else (order,))
@@ -28,9 +30,9 @@ def _rule_reshape(self: Any, array: Arr, *shape: Any, **kwargs: Any) -> Arr:
     copy = self.static(kwargs.pop("copy", Known(None)))
     if len(shape) == 2 and isinstance(shape[1], Known) and shape[1].value in ("C", "F", "A"):
         shape, order = shape[:1], shape[1].value
-    wanted = kwargs.get("shape", kwargs.get("newshape", shape[0] if len(shape) == 1 else Items(tuple, list(shape))))
-    if copy is False:
-        raise CannotCapture("keyword", "`copy=False` of a reshape")
+    wanted = kwargs.get("shape", shape[0] if len(shape) == 1 else Items(tuple, list(shape)))
+    if copy is False or kwargs.keys() - {"shape"} or not (shape or kwargs):
+        raise CannotCapture("keyword", "an argument of a reshape")
     return self.reshape(self.copy(array, order="K") if copy else array, self.static(wanted), order)
 
 
@@ -116,6 +118,8 @@ def _rule_rot90(self: Any, array: Arr, k: Any = Known(1), axes: Any = Known((0, 
 
 
 def _rule_broadcast_to(self: Any, array: Any, shape: Any, subok: Any = None) -> Arr:
+    if subok is not None and not (isinstance(subok, Known) and not subok.value):
+        raise CannotCapture("keyword", "`subok=` of `np.broadcast_to`")
     array = self.as_array(array)
     wanted = self.static(shape)
     wanted = (wanted,) if isinstance(wanted, int) else tuple(wanted)
@@ -187,15 +191,17 @@ def _rule_asarray(self: Any, value: Any, dtype: Any = Known(None), *args: Any, *
         raise CannotCapture("keyword", "an argument of `np.asarray`")
     wanted = self.static(kwargs.get("dtype", dtype))
     if wanted is not None and not isinstance(value, Arr):
-        value = from_list(self, value, self.ask(np.dtype, wanted))
+        value = from_list(self, value, self.dtype_of(wanted))
     array = self.as_array(plain(value))
     order = self.static(kwargs.get("order", Known(None)))
     copy = self.static(kwargs.get("copy", Known(None)))
+    if order not in (None, "C", "F", "A", "K"):
+        raise CannotCapture("raises", f"ValueError: `order={order!r}`")
     if copy:
         array = self.copy(array, order="K")
     if array.kind != "array":
         array = Arr(Storage(self.read(array), Spec((), array.dtype)), (), array.dummy)
-    if wanted is not None and self.ask(np.dtype, wanted) != array.dtype:
+    if wanted is not None and self.dtype_of(wanted) != array.dtype:
         array = self.astype(array, wanted)
     array = _in_order(self, array, order)
     if copy is not None and not copy and array is not value:
@@ -227,6 +233,8 @@ def _rule_ascontiguousarray(self: Any, value: Any, dtype: Any = Known(None)) -> 
 
 def _rule_array(self: Any, value: Any, dtype: Any = Known(None), **kwargs: Any) -> Any:
     copy = self.static(kwargs.pop("copy", Known(True)))
+    if isinstance(copy, str):
+        raise CannotCapture("raises", "ValueError: strings are not allowed for 'copy' keyword.")
     count = self.static(kwargs.pop("ndmin", Known(0)))
     kwargs.pop("subok", None)
     fresh = not isinstance(value, Arr)

@@ -16,6 +16,7 @@ from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym, View
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Const, Operand
 from autojit.ir.index import Entry, Index, Place, Slice, Window
+from autojit.ir.spec import COMPILED_DTYPES, is_compiled
 from autojit.ops.chapters import TABLE
 
 
@@ -81,6 +82,17 @@ class Views(Recorder):
             return function(*args, **kwargs)
         except Exception as error:
             raise CannotCapture("raises", f"{type(error).__name__}: {error}") from None
+
+    def dtype_of(self, dtype: Any) -> np.dtype:
+        """The dtype that an argument stands for.
+
+        Raises:
+            CannotCapture: There is none, or it is `np.longlong`, which equals `np.int64` and is another type.
+        """
+        found = self.ask(np.dtype, dtype)
+        if found in COMPILED_DTYPES and not is_compiled(found):
+            raise CannotCapture("argument-type", f"the type `{found.type.__name__}`")
+        return found
 
     # ---- indexing
 
@@ -362,15 +374,17 @@ class Views(Recorder):
             raise CannotCapture("argument-type", f"an array of dtype `{array.dtype}`")
         return self.fresh(self.read(made))
 
-    def flatten(self, value: Any) -> tuple[tuple[int, ...], list[Any]]:
+    def flatten(self, value: Any, depth: int = 0) -> tuple[tuple[int, ...], list[Any]]:
         """The shape of a nested list, and its items."""
         if isinstance(value, Known) and isinstance(value.value, list | tuple):
             value = self.open(value)
         if not isinstance(value, Items) or isinstance(value.items, dict):
             return (), [value]
+        if depth > 64:
+            raise CannotCapture("argument-type", "a list that is nested deeply, or holds itself")
         shapes, flat = [], []
         for item in value.items:
-            shape, inner = self.flatten(item)
+            shape, inner = self.flatten(item, depth + 1)
             shapes.append(shape)
             flat += inner
         if len(set(shapes)) > 1:

@@ -24,6 +24,12 @@ COMPILED_DTYPES = frozenset(
         "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
     ).split()
 )
+_CHARS = frozenset(dtype.char for dtype in COMPILED_DTYPES)
+
+
+def is_compiled(dtype: np.dtype) -> bool:
+    """Whether arrays of a dtype enter clusters: `np.longlong` is equal to `np.int64`, and yet another type."""
+    return dtype in COMPILED_DTYPES and dtype.char in _CHARS
 
 
 @dataclass(frozen=True, slots=True)

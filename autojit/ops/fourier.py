@@ -29,7 +29,7 @@ def _infer(name: str) -> Infer:
         dtype = _dtype(name, a)
         if dtype.itemsize > 16 or a.dtype == np.float16 or 0 in a.shape:
             raise CannotCapture("argument-type", f"`np.fft.{name}` of these arguments is not compiled")
-        if params.get("axes") == () or (not a.shape and name in ("fftn", "ifftn")):
+        if params.get("axes") == () or params.get("s") == () or (not a.shape and name in ("fftn", "ifftn")):
             raise CannotCapture("keyword", f"`np.fft.{name}` along no axis, which is its argument")
         # NumPy refuses axes that are missing, and results without elements; which, short axes show.
         function(np.ones([min(length, 2) for length in a.shape], a.dtype), **params)

@@ -26,6 +26,8 @@ _HIGHEST = lax.Precision.HIGHEST
 
 def _norm_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
     (x,) = specs
+    if isinstance(params.get("ord"), tuple):
+        raise CannotCapture("keyword", "an `ord` of `np.linalg.norm` that is no number")
     found = np.linalg.norm(small_dummy(x), **params)
     if 0 in x.shape:
         raise CannotCapture("keyword", "`np.linalg.norm` of an empty array")

@@ -31,6 +31,8 @@ EXCLUDED: dict[str, str] = {
             "_core/test_numeric::TestCreationFuncs::test_for_reference_leak",
             "_core/test_item_selection::TestTake::test_refcounting",
             "_core/test_regression::TestRegression::test_object_array_self_copy",
+            "_core/test_dtype::TestUserDType::test_custom_structured_dtype",
+            "_core/test_api::test___array___refcount",
         ),
         "counts references: the driver and autojit's caches hold some of their own",
     ),

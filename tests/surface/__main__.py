@@ -7,6 +7,7 @@ import contextlib
 
 from tests.evaluated import evaluated
 from tests.surface.names import public_names
+from tests.surface.odd import run
 from tests.surface.table import FILE, counts, entry, recorded, written
 
 
@@ -16,7 +17,12 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="only names that contain one of these")
     parser.add_argument("--numpy", action="store_true", help="let NumPy evaluate the clusters; nothing is written then")
     parser.add_argument("--status", help="print only samples with this status")
+    parser.add_argument("--odd", type=int, metavar="COUNT", help="try this many sample calls with odd arguments instead")
+    parser.add_argument("--seed", type=int, default=1, help="for --odd")
     options = parser.parse_args()
+    if options.odd:
+        with evaluated() if options.numpy else contextlib.nullcontext():
+            return bool(run(options.seed, options.odd))
     wanted = [name for name in public_names() if not options.names or any(part in name for part in options.names)]
     found, differing = [], 0
     with evaluated() if options.numpy else contextlib.nullcontext():
