@@ -70,6 +70,8 @@ def test_places_of_several_axes(text):
         "np.concatenate([x[1:], x[:1]], out=x); x",
         "np.stack([x[1], x[0]], out=x[:2]); x",
         "np.concatenate([x[1:], x[:1]], out=np.zeros((3, 3)))",
+        "out = np.zeros((3, 3)); np.modf(x / 2, None, out); out",
+        "np.divmod(x, 2, np.zeros((3, 3)), x); x",
         "np.add.accumulate(x, 1, None), np.add.reduce(x, None), np.add.reduce(x)",
     ],
 )

@@ -276,6 +276,8 @@ class Functions(Arrays):
                 raise CannotCapture("raises", f"TypeError: too many arguments for `{row.name}`")
             if any(name in kwargs for name in names) or (len(args) > function.nin and "out" in kwargs):
                 raise CannotCapture("raises", f"TypeError: `{row.name}` takes its operands by position, and `out` once")
+            if len(args) > function.nin + 1:
+                raise CannotCapture("keyword", f"several arrays for the results of `{row.name}`")
             given = dict(zip([*names, "out"], args, strict=False))
             return {**given, **kwargs}
         signature = _signature(function) if function is not None else None
@@ -356,7 +358,7 @@ class Functions(Arrays):
             raise CannotCapture("keyword", "a bound of `np.arange` of type `uint64`, which gives floats")
         if name == "dtype" and static is not None:
             return self.dtype_of(static)
-        if isinstance(static, slice):
+        if isinstance(static, slice) and name == "mode":
             raise CannotCapture("keyword", f"a slice for `{name}=`")
         return _freeze(static)
 

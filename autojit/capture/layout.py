@@ -156,7 +156,7 @@ def ordered_strides(like: np.ndarray, shape: tuple[int, ...], itemsize: int) -> 
 
 def arranged(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
     """A view of an array, or a copy with the axes in the order of other strides."""
-    if array.ndim < 2 or not array.flags.c_contiguous or array.strides == strides or 0 in strides:
+    if array.ndim < 2 or array.strides == strides or 0 in strides:
         return array.view()
     order = ordered_strides(make_dummy(array.shape, array.dtype, strides), array.shape, array.itemsize)
     held = np.ndarray(array.shape, array.dtype, np.empty(array.size, array.dtype), 0, order)

@@ -118,7 +118,7 @@ def _rule_rot90(self: Any, array: Arr, k: Any = Known(1), axes: Any = Known((0, 
 
 
 def _rule_broadcast_to(self: Any, array: Any, shape: Any, subok: Any = None) -> Arr:
-    if subok is not None and not (isinstance(subok, Known) and not subok.value):
+    if subok is not None and not isinstance(subok, Known):
         raise CannotCapture("keyword", "`subok=` of `np.broadcast_to`")
     array = self.as_array(array)
     wanted = self.static(shape)
@@ -359,6 +359,8 @@ def _rule_matrix_power(self: Any, array: Arr, n: Any) -> Any:
 
 
 def _method_item(self: Any, array: Arr, *args: Any) -> Any:
+    if any(isinstance(part, Items) or isinstance(getattr(part, "value", None), list | bool) for part in args):
+        raise CannotCapture("keyword", "an argument of `.item` that is no integer")
     if args:
         key = args[0] if len(args) == 1 else Items(tuple, list(args))
         array = self.getitem(array if len(args) > 1 else self.reshape(array, (-1,)), key)
