@@ -297,14 +297,16 @@ def _foreign(value: Any) -> bool:
     return value is not None and not isinstance(value, Known | Sym | Arr)
 
 
-def stand_in_for(value: Any) -> Any:
+def stand_in_for(value: Any, depth: int = 0) -> Any:
     """A stand-in for a concrete object, which keeps none of the user's data alive."""
     if type(value) is np.ndarray:
         return ArraySpec(value.shape, value.dtype)
+    if type(value) in (list, tuple, dict) and depth > 16:  # it may hold itself
+        return UNKNOWN
     if type(value) in (list, tuple):
-        return type(value)(stand_in_for(item) for item in value)
+        return type(value)(stand_in_for(item, depth + 1) for item in value)
     if type(value) is dict:
-        return {key: stand_in_for(item) for key, item in value.items()}
+        return {key: stand_in_for(item, depth + 1) for key, item in value.items()}
     plain = (bool, int, float, complex, str, type(None), np.generic, types.FunctionType, types.ModuleType, type, range)
     return value if isinstance(value, plain) else UNKNOWN
 
