@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
+import types
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,18 @@ from autojit.capture.python_numbers import is_traced
 from autojit.capture.recorder import describe
 from autojit.capture.values import (
     Arr,
+    Closure,
+    Flat,
     Items,
     Known,
     LoopInt,
     Method,
     Opaque,
+    Partial,
     Selected,
     Stream,
     Sym,
+    Vectorize,
     is_plain,
     overridden,
 )
@@ -31,6 +36,7 @@ from autojit.ops.chapters import TABLE
 _CONVERSIONS = {float: "item_float", int: "item_int", bool: "item_bool", complex: "item_complex"}
 #: Builtins that only compute: with scalars they run in the prologue.
 _SCALAR_FUNCTIONS = (abs, round, min, max, divmod, pow, int, float, complex, bool, ord, chr, hash, operator.index)
+_CALLABLE = Closure | Method | Partial | Vectorize
 _STATIC_BUILTINS = (str, repr, format, sorted, ord, chr, bin, hex, oct, slice, frozenset, set, bytes)
 
 
@@ -205,7 +211,7 @@ class Builtins(Iteration):
         return Known(self.type_of(value))
 
     def _builtin_callable(self, value: Any) -> Any:
-        return Known(not isinstance(value, Arr | Sym | Items | Stream) and callable(getattr(value, "value", len)))
+        return Known(isinstance(value, _CALLABLE) or (isinstance(value, Known) and callable(value.value)))
 
     def _builtin_hasattr(self, value: Any, name: Any) -> Any:
         text = self.static(name)
@@ -268,6 +274,8 @@ class Builtins(Iteration):
             raise CannotCapture("data-branch", "Python branches on the contents of an array")
         if isinstance(value, LoopInt):
             raise CannotCapture("data-branch", "Python branches on a loop variable")
+        if not isinstance(value, _CALLABLE | Items | Stream):
+            raise CannotCapture("data-branch", f"Python branches on {describe(value)}")
         return True
 
     def type_of(self, value: Any) -> type:
@@ -286,4 +294,10 @@ class Builtins(Iteration):
             return {"b": bool, "i": int, "f": float, "c": complex}[value.dtype.kind]
         if isinstance(value, Opaque):
             raise CannotCapture(value.id, value.detail)
-        return type(len) if isinstance(value, Method) else type(lambda: None)
+        if isinstance(value, Selected | Flat):
+            return np.ndarray if isinstance(value, Selected) else np.flatiter
+        if isinstance(value, Closure):
+            return types.FunctionType
+        if isinstance(value, Method):
+            return types.BuiltinMethodType
+        raise CannotCapture("unsupported-syntax", f"the type of {describe(value)}")

@@ -358,6 +358,7 @@ class Expressions(Calls):
             if fields is not None and name in fields:
                 return value.items[fields.index(name)]  # type: ignore[index] -- a record has a list
             if value.kind in (list, tuple, dict):
+                self.ask(getattr, value.kind, name)
                 return Method(value, name)
             return self._record_attribute(value, name)
         if isinstance(value, Known):

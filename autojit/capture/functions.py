@@ -227,6 +227,10 @@ class Functions(Arrays):
         if not (isinstance(out, Known) and out.value is None):
             if not isinstance(out, Arr) or not isinstance(result, Arr):
                 raise CannotCapture("keyword", f"`out=` of `{row.name}`")
+            if row.name == "np.dot":
+                self.layout_matters(out)
+            if row.name == "np.dot" and not out.dummy.flags.c_contiguous:
+                raise CannotCapture("raises", "ValueError: output array is not acceptable (it must be a C-Array)")
             if row.name == "np.dot" and not out.dummy.ndim:
                 raise CannotCapture("keyword", "`out=` without axes, which `np.dot` returns as a scalar")
             joins = any(name.startswith("[") for name in row.operands)

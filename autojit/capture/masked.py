@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from autojit.capture.put_functions import mask_is_apart
 from autojit.capture.ragged_functions import RaggedFunctions
@@ -182,7 +183,8 @@ class MaskedArrays(RaggedFunctions):
                 return self.places_of(array)
             return super().call_method(array, name, args, kwargs)
         if name == "copy" or (name in ("ravel", "flatten") and array.full.dummy.ndim == array.mask.spec.ndim):
-            return array if name == "ravel" else Masked(self.copy(array.full), array.mask, array.places)
+            full = array.full if name == "ravel" else self.copy(array.full)
+            return Masked(full, array.mask, array.places)
         if name == "astype" and len(args) == 1 and not kwargs:
             return self.apply(TABLE["astype"], [array], {"dtype": np.dtype(self.static(args[0]))})
         if name == "fill" and len(args) == 1:
@@ -270,6 +272,8 @@ class MaskedArrays(RaggedFunctions):
         rest = full.dummy.ndim - covered
         default = 0 if op.name.endswith(".reduce") else None
         wanted = params.get("axis", default)
+        if wanted is not None:
+            self.ask(normalize_axis_tuple, wanted, 1 + rest)
         axes = normal_axes(wanted, 1 + rest)
         behind = tuple(axis - 1 + covered for axis in axes if axis)
         if 0 not in axes:

@@ -338,6 +338,8 @@ class Recorder(Memory):
         if isinstance(value, Arr):
             return self.read(value)
         if isinstance(value, Sym):
+            if type(value.value) is int and not _INT64.min <= value.value <= _INT64.max:
+                raise CannotCapture("argument-type", f"the integer {value.value} does not fit into 64 bits")
             if value.name in self._demanded and value.name not in self._scalars:
                 return self.operand(Known(value.value))
             if value.moving:
