@@ -7,7 +7,7 @@ import pytest
 
 import autojit as aj
 from tests.exact_judge import same_outcome
-from tests.helpers import outcome
+from tests.helpers import check, outcome
 
 INF, NAN = np.inf, np.nan
 SPECIAL = np.array([0.0, -0.0, 1, -1, INF, -INF, NAN, 2.5, -2.5, 1e308, -1e308, 3, 1e-300, 0.5])
@@ -112,3 +112,15 @@ def test_complex_division_by_huge_numbers():
         for y in (x, x * 2**-8):
             np.testing.assert_allclose(decorated(x, y), f(x, y), rtol=4 * np.finfo(dtype).eps)
         assert decorated.cache_info().traps == 1
+
+
+def test_whole_powers_of_complex_numbers():
+    def f(z, k):
+        return z**k
+
+    z = np.array([-3 + 0j, -1 + 0j, 2 - 1j, 0j, 0.5 + 2j])
+    for k in (2.0, np.int64(2), 10, 1, 0, 5, np.array([3.0, 10, 99, 4, 7])):
+        check(f, z, k)
+        check(f, z[:3], -k if np.ndim(k) == 0 else -k[:3])
+    fast = aj.autocluster(policy="eager")(f)
+    assert fast(z[:2], 2.0).tolist() == [9, 1]

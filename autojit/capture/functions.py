@@ -13,6 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from autojit.capture.arrays import Arrays
 from autojit.capture.lists import from_list, is_list, is_tuple
 from autojit.capture.recorder import describe
+from autojit.capture.refusals import check_arguments
 from autojit.capture.values import Arr, Items, Known, Partial, Storage, Sym
 from autojit.capture.view_functions import VIEW_FUNCTIONS, VIEW_METHODS
 from autojit.errors import CannotCapture
@@ -80,15 +81,10 @@ class Functions(Arrays):
             return self._call_static(function, args, kwargs)
         if isinstance(function, type) and issubclass(function, np.generic):
             return self._convert(function, args, kwargs)
-        if function is np.average and isinstance(getattr(kwargs.get("weights"), "value", None), bool):
-            raise CannotCapture("keyword", "a bool for the weights of `np.average`")
-        if function is np.take_along_axis and any(map(is_list, (*args, *kwargs.values()))):
-            raise CannotCapture("raises", "`np.take_along_axis` of a list")
+        check_arguments(function, args, kwargs)
         is_power = function is np.power and len(args) == 2 and not kwargs
         if is_power and isinstance(args[0], Arr) and args[0].kind != "python":
             return self._power(args[0], self._as_operand(args[1]), is_operator=False)
-        if function is np.poly and args and not is_list(args[0]) and not getattr(args[0], "shape", None):
-            raise CannotCapture("raises", "TypeError: `np.poly` of a number")
         row = self.find_row(function)
         if row is None:
             return NotImplemented

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from autojit.capture.put_functions import mask_is_apart
+from autojit.capture.overlap import mask_is_apart
 from autojit.capture.ragged_functions import RaggedFunctions
 from autojit.capture.reduced import Part
 from autojit.capture.values import Arr, Items, Known, LoopInt, Masked, Ragged, Sym

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.overlap import mask_is_apart
 from autojit.capture.values import Arr, Items, Known, Storage, Sym
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec
@@ -112,18 +113,6 @@ def exactly(self: Any, values: Any, array: Arr) -> Any:
     if values.dtype == array.dtype or np.can_cast(values.dtype, array.dtype, "safe"):
         return values
     raise CannotCapture("keyword", f"values of dtype `{values.dtype}` into an array of `{array.dtype}`")
-
-
-def mask_is_apart(key: Any, array: Any) -> None:
-    """Whether writing to an array leaves the mask alone that says where to write: NumPy reads it meanwhile.
-
-    Raises:
-        CannotCapture: The mask is another view of the same memory.
-    """
-    for mask in key.values if isinstance(key, Items) and key.kind is tuple else [key]:
-        if isinstance(mask, Arr) and mask.dtype == np.bool_ and mask.dummy.ndim and isinstance(array, Arr):
-            if mask.storage is array.storage and mask.steps != array.steps:
-                raise CannotCapture("overlap", "the mask lies in the array that is written")
 
 
 def choose(self: Any, target: Arr, where: Arr, values: Arr) -> None:

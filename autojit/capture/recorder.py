@@ -339,7 +339,9 @@ class Recorder(Memory):
             return self.read(value)
         if isinstance(value, Sym):
             if type(value.value) is int and not _INT64.min <= value.value <= _INT64.max:
-                raise CannotCapture("argument-type", f"the integer {value.value} does not fit into 64 bits")
+                raise CannotCapture(
+                    "argument-type", f"an integer of {int(value.value).bit_length()} bits, more than 64"
+                )
             if value.name in self._demanded and value.name not in self._scalars:
                 return self.operand(Known(value.value))
             if value.moving:
@@ -353,7 +355,9 @@ class Recorder(Memory):
             kind = type(value.value)
             if kind in PYTHON_DTYPES or (isinstance(value.value, np.generic) and is_compiled(value.value.dtype)):
                 if kind is int and not _INT64.min <= int(value.value) <= _INT64.max:
-                    raise CannotCapture("argument-type", f"the integer {value.value} does not fit into 64 bits")
+                    raise CannotCapture(
+                        "argument-type", f"an integer of {int(value.value).bit_length()} bits, more than 64"
+                    )
                 return Const(value.value, spec_of(value.value))
         if isinstance(value, LoopInt):
             return value.value

@@ -11,6 +11,7 @@ import numpy as np
 from autojit.capture import layout
 from autojit.capture.inverse import READONLY_VIEWS
 from autojit.capture.lists import MOST, check_axes, from_list, is_list
+from autojit.capture.overlap import vector_is_apart
 from autojit.capture.recorder import Recorder, describe
 from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym, ViewStep, make_dummy, plain
 from autojit.errors import CannotCapture
@@ -153,7 +154,7 @@ class Views(Recorder):
             check_axes(self, array, index, operands, value)
         if isinstance(value, Arr) and value.dtype == array.dtype:
             value = plain(value)
-        self._refuse_overlap(array, index, operands, value)
+        vector_is_apart(array, index, operands, value)
         whole, new = self.read(array), self.operand(value)
         if self.builder.predicate is None or any(operand.spec.dtype == np.bool_ for operand in operands):
             self.write(array, self._node("setitem", [whole, new, *operands], {"index": index})[0])
@@ -168,31 +169,6 @@ class Views(Recorder):
             raise CannotCapture("data-branch", "an assignment in a branch that NumPy would broadcast or refuse")
         new = self.where(new, old)
         self.commit(array, self._node("setitem", [whole, new, *operands], {"index": index})[0])
-
-    def _refuse_overlap(self, array: Arr, index: Index, operands: list[Operand], value: Any) -> None:
-        """NumPy copies a vector over another one in place, element by element, if both run in one direction."""
-        if not isinstance(value, Arr) or value.storage is not array.storage or not value.dummy.ndim:
-            return
-        steps: list[int] = []
-        axis, taken = 0, sum(entry is not None and entry is not Ellipsis for entry in index.entries)
-        for entry in index.entries:
-            if entry is None:
-                continue
-            if entry is Ellipsis:
-                count = array.dummy.ndim - taken
-                steps += array.dummy.strides[axis : axis + count]
-                axis += count
-                continue
-            spec = operands[entry.operand].spec if isinstance(entry, Place) else None
-            if spec is not None and (spec.shape or spec.dtype == np.bool_):
-                return
-            if isinstance(entry, Slice | Window):
-                steps.append(array.dummy.strides[axis] * (entry.step or 1))
-            axis += 1
-        steps += array.dummy.strides[axis:]
-        step = value.dummy.strides[-1]
-        if len(steps) == 1 and value.shape[-1] > 1 and steps[0] * step > 0 and steps[0] != step:
-            raise CannotCapture("overlap", "a vector is assigned to another one in the same memory")
 
     def _assigned(self, number: Operand, dtype: np.dtype) -> Operand:
         """A Python number as an array without axes, to be assigned to elements of a dtype."""

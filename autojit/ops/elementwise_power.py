@@ -70,7 +70,22 @@ def _power(x: Any, y: Any, known: Any) -> Any:
         return in_float32(lax.pow)(x, y)
     if known is not None and complex(known) in range(-_COMPLEX_LIMIT, _COMPLEX_LIMIT + 1):
         return _complex_product(x, int(known.real))
-    return RULES["power"](x, y)
+    return RULES["power"](x, y) if known is not None else _complex_power(x, y)
+
+
+def _complex_power(x: Any, y: Any) -> Any:
+    """Powers whose exponents the run brings: NumPy multiplies out whole ones."""
+    real = lax.real(y)
+    whole = (lax.imag(y) == 0) & (jnp.abs(real) <= _COMPLEX_LIMIT) & (jnp.trunc(real) == real)
+    count = jnp.where(whole, jnp.abs(real), 0).astype(jnp.int32)
+    result, begun, power = jnp.ones_like(x), jnp.zeros_like(whole), x
+    for bit in range(_COMPLEX_LIMIT.bit_length()):
+        takes = (count >> bit) & 1 == 1
+        result = jnp.where(takes, jnp.where(begun, exact.multiply(result, power), power), result)
+        begun = begun | takes
+        power = exact.multiply(power, power)
+    result = jnp.where(real < 0, _inverse(result, x), result)
+    return jnp.where(whole, result, RULES["power"](x, y))
 
 
 def product(x: Any, exponent: int) -> Any:
@@ -89,10 +104,12 @@ def _complex_product(x: Any, exponent: int) -> Any:
     if exponent == 0:
         return jnp.ones_like(x)
     result = product(x, abs(exponent))
-    if exponent < 0:
-        result = exact.divide(jnp.ones_like(x), result)
-        result = jnp.where(x == 0, jnp.full_like(x, complex(jnp.nan, jnp.nan)), result)
-    return result
+    return _inverse(result, x) if exponent < 0 else result
+
+
+def _inverse(power: Any, base: Any) -> Any:
+    result = exact.divide(jnp.ones_like(power), power)
+    return jnp.where(base == 0, jnp.full_like(power, complex(jnp.nan, jnp.nan)), result)
 
 
 def _row(function: np.ufunc, note: str = "") -> Op:
