@@ -121,3 +121,15 @@ def test_into_an_array_of_the_caller():
         return out
 
     check(f, ARRAYS[0], ARRAYS[0] > 0, np.zeros(5))
+
+
+def test_the_sign_of_zero():
+    def f(x):
+        return np.sum(x, axis=0, initial=-0.0), np.nansum(x, initial=0.0), x.sum(initial=-0.0, where=x == 0)
+
+    x = np.full((3, 2), -0.0)
+    fast = aj.autocluster(policy="eager")(f)
+    for _ in range(2):
+        for got, expected in zip(fast(x), f(x), strict=True):
+            assert np.array_equal(got, expected)
+            assert np.array_equal(np.signbit(got), np.signbit(expected))

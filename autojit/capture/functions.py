@@ -46,9 +46,9 @@ _NUMBERS = (bool, int, float, complex, np.generic)
 _SIGNATURES: dict[int, tuple[Any, inspect.Signature | None]] = {}
 
 
-#: What the function of a method's name takes and the method does not.
 #: Parameters for which a bool is no integer.
 _INTEGERS = frozenset("axis axis1 axis2 N M k offset repeats n num".split())
+#: What the function of a method's name takes and the method does not.
 _NOT_OF_METHODS = {"var": ("correction",), "std": ("correction",), "clip": ("a_min", "a_max")}
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_tuple
 
 from autojit.capture.overlap import mask_is_apart
 from autojit.capture.ragged_functions import RaggedFunctions
@@ -272,9 +271,7 @@ class MaskedArrays(RaggedFunctions):
         rest = full.dummy.ndim - covered
         default = 0 if op.name.endswith(".reduce") else None
         wanted = params.get("axis", default)
-        if wanted is not None:
-            self.ask(normalize_axis_tuple, wanted, 1 + rest)
-        axes = normal_axes(wanted, 1 + rest)
+        axes = self.ask(normal_axes, wanted, 1 + rest)
         behind = tuple(axis - 1 + covered for axis in axes if axis)
         if 0 not in axes:
             return Masked(self.apply(op, [full], {**params, "axis": behind}), value.mask)

@@ -338,10 +338,7 @@ class Recorder(Memory):
         if isinstance(value, Arr):
             return self.read(value)
         if isinstance(value, Sym):
-            if type(value.value) is int and not _INT64.min <= value.value <= _INT64.max:
-                raise CannotCapture(
-                    "argument-type", f"an integer of {int(value.value).bit_length()} bits, more than 64"
-                )
+            _check_width(value.value)
             if value.name in self._demanded and value.name not in self._scalars:
                 return self.operand(Known(value.value))
             if value.moving:
@@ -354,10 +351,7 @@ class Recorder(Memory):
         if isinstance(value, Known):
             kind = type(value.value)
             if kind in PYTHON_DTYPES or (isinstance(value.value, np.generic) and is_compiled(value.value.dtype)):
-                if kind is int and not _INT64.min <= int(value.value) <= _INT64.max:
-                    raise CannotCapture(
-                        "argument-type", f"an integer of {int(value.value).bit_length()} bits, more than 64"
-                    )
+                _check_width(value.value)
                 return Const(value.value, spec_of(value.value))
         if isinstance(value, LoopInt):
             return value.value
@@ -461,6 +455,11 @@ class Recorder(Memory):
             raise CannotCapture("host-op", f"`{op.name}` returns a subclass of `np.ndarray`")
         found = self.observed[key] = specs, tuple(map(layout.own_strides, results))
         return found
+
+
+def _check_width(value: Any) -> None:
+    if type(value) is int and not _INT64.min <= value <= _INT64.max:
+        raise CannotCapture("argument-type", f"an integer of {value.bit_length()} bits, more than 64")
 
 
 def _protect(argument: Any, strides: tuple[int, ...] | None) -> Any:

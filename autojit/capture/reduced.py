@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_tuple
 
 from autojit.capture.ragged import RaggedViews
 from autojit.capture.values import Arr, Known, LoopInt, Ragged, Span
@@ -66,10 +65,7 @@ class Reductions(RaggedViews):
             return Ragged(self.apply(op, [filled.full], params), array.spans)
         if not self.is_reduction(op):
             return super().apply_ragged(op, operands, params)
-        wanted = params.get("axis", _default_axis(op))
-        if wanted is not None:
-            self.ask(normalize_axis_tuple, wanted, array.full.dummy.ndim)
-        axes = normal_axes(wanted, array.full.dummy.ndim)
+        axes = self.ask(normal_axes, params.get("axis", _default_axis(op)), array.full.dummy.ndim)
         kept = [(n, span) for n, span in enumerate(array.spans) if n not in axes or params.get("keepdims")]
         spans = tuple(None if n in axes else span for n, span in kept)
         moving = [span for n, span in enumerate(array.spans) if n in axes and span is not None]

@@ -57,6 +57,8 @@ class WhereReductions(Products):
         if combined is None:
             raise CannotCapture("raises", f"TypeError: `{row.name}` takes no `initial=`")
         first = _first(initial, result)
+        if first.value == 0 and np.signbit(first.value):
+            raise CannotCapture("keyword", f"`initial=-0.0` of `{row.name}`, which keeps the sign of zero")
         if combined == "np.multiply" and abs(first.value) != 1:  # what overflows depends on the order
             raise CannotCapture("keyword", f"`initial=` of `{row.name}`")
         return self.apply(TABLE[combined], [result, first], {})

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, spec_of
@@ -18,11 +19,15 @@ Rule = Callable[[Any, tuple[int, ...], Any], Any]
 
 
 def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
-    """The axes that an `axis` argument names, sorted and not negative; all of them for `None`."""
+    """The axes that an `axis` argument names, sorted and not negative; all of them for `None`.
+
+    Raises:
+        ValueError: They are out of bounds, or named twice.
+        TypeError: They are not integers.
+    """
     if axis is None:
         return tuple(range(ndim))
-    axes = axis if isinstance(axis, tuple | list) else (axis,)
-    return tuple(sorted(int(one) % ndim for one in axes)) if ndim else ()
+    return tuple(sorted(normalize_axis_tuple(axis, ndim))) if ndim else ()
 
 
 def reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
