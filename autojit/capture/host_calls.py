@@ -46,7 +46,7 @@ class HostCalls(Functions):
             raise why  # NumPy looks at the numbers of the list, or wants none
         try:
             given, operands, params = self._split(function, args, kwargs, why)
-            if not any(isinstance(operand, Arr) for operand in operands):
+            if not any(isinstance(operand, Arr) for operand in operands) or _rounds_on_the_way(operands, params):
                 raise why
             result = self.apply(host_call(function, given), operands, params)
         except CannotCapture as error:
@@ -100,6 +100,8 @@ class HostCalls(Functions):
                 raise
             try:
                 given, operands, params = self._arguments_of(partial.name, args, kwargs)
+                if _rounds_on_the_way(operands, params):
+                    raise error
                 result = self.apply(host_method(partial.function, partial.name, given), operands, params)
             except CannotCapture as inner:
                 raise (inner if inner.id == "raises" else error) from None
@@ -147,6 +149,13 @@ class HostCalls(Functions):
 
 def _is_none(value: Any) -> bool:
     return isinstance(value, Known) and value.value is None
+
+
+def _rounds_on_the_way(operands: list[Any], params: dict[str, Any]) -> bool:
+    """Whether the memory order, which copies for the host do not keep, decides where NumPy rounds float16."""
+    arrays = [operand for operand in operands if isinstance(operand, Arr)]
+    half = any(dtype == np.float16 for dtype in (params.get("dtype"), *(array.dtype for array in arrays)))
+    return half and not all(array.dummy.flags.c_contiguous for array in arrays)
 
 
 _OPERAND = (bool, int, float, complex, np.generic, np.ndarray, list, tuple)

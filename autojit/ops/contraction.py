@@ -10,6 +10,7 @@ import numpy as np
 from jax import lax
 
 from autojit.ir.op import Lower, Op
+from autojit.ir.spec import Spec
 from autojit.ops import exact
 from autojit.ops.inference import by_shape, common_dtype, printed, public_name
 
@@ -211,13 +212,22 @@ def _einsum_dtype(*operands: Any, subscripts: str, optimize: Any = False) -> Any
     return np.einsum(subscripts, *operands)
 
 
+_einsum_specs = by_shape(_einsum, _einsum_rule, _einsum_dtype)
+
+
+def _einsum_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+    if common_dtype(specs) == np.float16:
+        raise TypeError("`np.einsum` of float16 is not compiled: where NumPy rounds depends on the memory order")
+    return _einsum_specs(specs, params)
+
+
 EINSUM = Op(
     name="np.einsum",
     call=_einsum,
     family="contraction",
     operands=("*operands",),
     params=("subscripts", "optimize"),
-    infer=by_shape(_einsum, _einsum_rule, _einsum_dtype),
+    infer=_einsum_infer,
     lower=lower_product(_einsum_rule),
     numpy=(np.einsum,),
     text=lambda inputs, params: (

@@ -16,7 +16,7 @@ from autojit.ops import reductions_moments as moments
 from autojit.ops import reductions_scan as scan
 from autojit.ops import reductions_selected as selected
 from autojit.ops.families import row, trap_if
-from autojit.ops.reductions_common import normal_axes, reduced_shape, reduction, run_dummy
+from autojit.ops.reductions_common import check_half, normal_axes, reduced_shape, reduction, run_dummy
 from autojit.ops.ufunc_methods import methods_of, outer_row
 
 #: Kinds of the `dtype` argument of means and variances: NumPy divides in float64 and truncates for the others.
@@ -81,6 +81,8 @@ def _average_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec,
     if a.size == 0 or not (weights == Spec((), np.dtype(bool), "python") or weights.kind == "array"):
         raise TypeError("this `np.average` is not compiled")
     spec = run_dummy(_average, specs, params)
+    if weights.kind == "array":
+        check_half(a, spec.dtype)
     if weights.kind == "array" and weights.shape not in (a.shape, tuple(a.shape[n] for n in _in_order(params, a.ndim))):
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
     return (Spec(reduced_shape(a.shape, axes, bool(params.get("keepdims"))), spec.dtype, spec.kind),)
@@ -111,11 +113,11 @@ def _average_text(inputs: list[str], params: dict[str, Any]) -> str:
 
 
 ROWS: tuple[Op, ...] = (
-    reduction(np.sum, moments.sum_, params=_TYPED, methods=("sum",)),
-    reduction(np.prod, moments.prod, params=_TYPED, methods=("prod",)),
+    reduction(np.sum, moments.sum_, params=_TYPED, methods=("sum",), adds=True),
+    reduction(np.prod, moments.prod, params=_TYPED, methods=("prod",), adds=True),
     reduction(np.mean, moments.mean, params=_TYPED, dtypes=_INEXACT, methods=("mean",)),
-    reduction(np.std, moments.std, params=_MOMENT, dtypes=_INEXACT, methods=("std",)),
-    reduction(np.var, moments.var, params=_MOMENT, dtypes=_INEXACT, methods=("var",)),
+    reduction(np.std, moments.std, params=_MOMENT, dtypes=_INEXACT, methods=("std",), adds=True),
+    reduction(np.var, moments.var, params=_MOMENT, dtypes=_INEXACT, methods=("var",), adds=True),
     reduction(
         np.max,
         extremes.maximum,
@@ -140,11 +142,11 @@ ROWS: tuple[Op, ...] = (
     reduction(np.any, moments.any_, methods=("any",), bitwise="fc"),
     reduction(np.all, moments.all_, methods=("all",), bitwise="fc"),
     reduction(np.count_nonzero, moments.count_nonzero, bitwise="fc"),
-    reduction(np.nansum, moments.nansum, params=_TYPED),
-    reduction(np.nanprod, moments.nanprod, params=_TYPED),
-    reduction(np.nanmean, moments.nanmean, params=_TYPED, dtypes=_INEXACT),
-    reduction(np.nanvar, moments.nanvar, params=_NAN_MOMENT),
-    reduction(np.nanstd, moments.nanstd, params=_NAN_MOMENT),
+    reduction(np.nansum, moments.nansum, params=_TYPED, adds=True),
+    reduction(np.nanprod, moments.nanprod, params=_TYPED, adds=True),
+    reduction(np.nanmean, moments.nanmean, params=_TYPED, dtypes=_INEXACT, adds=True),
+    reduction(np.nanvar, moments.nanvar, params=_NAN_MOMENT, adds=True),
+    reduction(np.nanstd, moments.nanstd, params=_NAN_MOMENT, adds=True),
     reduction(np.nanmax, _extreme_of_rest(True), kinds="biuf", bitwise="f", rounds="extreme"),
     reduction(np.nanmin, _extreme_of_rest(False), kinds="biuf", bitwise="f", rounds="extreme"),
     *scan.ROWS,
@@ -176,8 +178,8 @@ ROWS: tuple[Op, ...] = (
 
 _REDUCE = ("axis", "dtype", "keepdims")
 _METHOD_ROWS: tuple[Op, ...] = (
-    reduction(np.add.reduce, moments.sum_, name="np.add.reduce", params=_REDUCE, axis=0, numpy=()),
-    reduction(np.multiply.reduce, moments.prod, name="np.multiply.reduce", params=_REDUCE, axis=0, numpy=()),
+    reduction(np.add.reduce, moments.sum_, name="np.add.reduce", params=_REDUCE, axis=0, adds=True, numpy=()),
+    reduction(np.multiply.reduce, moments.prod, name="np.multiply.reduce", params=_REDUCE, axis=0, adds=True, numpy=()),
     *(
         reduction(
             function.reduce, rule, name=f"np.{function.__name__}.reduce", axis=0, numpy=(), bitwise="f", rounds=rounds

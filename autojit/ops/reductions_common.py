@@ -17,6 +17,9 @@ from autojit.ops.families import check_dtypes, row, small_dummy
 #: `rule(x, axes, node) -> result`, with the reduced axes dropped. `axes` are sorted and not negative.
 Rule = Callable[[Any, tuple[int, ...], Any], Any]
 
+#: The elements that NumPy casts at once.
+_BUFFER = 8192
+
 
 def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     """The axes that an `axis` argument names, sorted and not negative; all of them for `None`.
@@ -28,6 +31,25 @@ def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(ndim))
     return tuple(sorted(normalize_axis_tuple(axis, ndim))) if ndim else ()
+
+
+def check_half(spec: Spec, dtype: np.dtype) -> None:
+    """Refuse what NumPy rounds in the middle of a sum or product.
+
+    It adds float16 up in float32 along its innermost loop, and rounds the sum after each: which axis that is depends
+    on how the operand lies in memory. A cast is made by buffers, and the sum is rounded after each of these.
+
+    Args:
+        spec: The operand.
+        dtype: The dtype of the sum.
+
+    Raises:
+        TypeError: The sum is of float16, and the operand has two axes, or more elements of another dtype than a buffer.
+    """
+    if dtype != np.float16:
+        return
+    if sum(length > 1 for length in spec.shape) > 1 or (spec.dtype != dtype and spec.size > _BUFFER):
+        raise TypeError("sums and products of float16 are compiled of one axis alone: NumPy rounds them along others")
 
 
 def reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
@@ -62,7 +84,7 @@ def run_dummy(call: Callable[..., Any], specs: Sequence[Spec], params: dict[str,
 
 
 def reduction_infer(
-    call: Callable[..., Any], axis: Any = None, kinds: str = "", dtypes: str = ""
+    call: Callable[..., Any], axis: Any = None, kinds: str = "", dtypes: str = "", *, adds: bool = False
 ) -> Callable[..., tuple[Spec, ...]]:
     """Specs of a reduction of its first operand.
 
@@ -71,6 +93,7 @@ def reduction_infer(
         axis: The default axis.
         kinds: The kinds of the operand's dtype that have a lowering; "" for all.
         dtypes: The same for the `dtype` argument.
+        adds: Whether it adds up or multiplies in the dtype of its result.
     """
 
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
@@ -81,6 +104,8 @@ def reduction_infer(
             raise TypeError(f"this reduction of dtype `{specs[0].dtype}` is not compiled")
         if dtypes and params.get("dtype") is not None and np.dtype(params["dtype"]).kind not in dtypes:
             raise TypeError(f"this reduction with `dtype={params['dtype']}` is not compiled")
+        if adds:
+            check_half(specs[0], spec.dtype)
         axes = normal_axes(params.get("axis", axis), specs[0].ndim)
         return (Spec(reduced_shape(specs[0].shape, axes, bool(params.get("keepdims"))), spec.dtype, spec.kind),)
 
@@ -108,6 +133,7 @@ def reduction(
     axis: Any = None,
     kinds: str = "",
     dtypes: str = "",
+    adds: bool = False,
     **more: Any,
 ) -> Op:
     """A row for a reduction of one operand.
@@ -120,6 +146,7 @@ def reduction(
         axis: The default axis: `None` for all axes.
         kinds: The kinds of the operand's dtype that `rule` takes; "" for all.
         dtypes: The same for the `dtype` argument.
+        adds: Whether it adds up or multiplies in the dtype of its result.
         more: Other fields of the row.
     """
     return row(
@@ -128,7 +155,7 @@ def reduction(
         "reduction",
         ("a",),
         params=params,
-        infer=reduction_infer(function, axis, kinds, dtypes),
+        infer=reduction_infer(function, axis, kinds, dtypes, adds=adds),
         lower=reduction_lower(rule, axis),
         sharding="reduction",
         **more,
