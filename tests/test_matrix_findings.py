@@ -155,3 +155,25 @@ def test_transform_along_no_axis_is_the_argument():
 
     check(f, np.array(2.0))
     check(f, np.array(2.0 + 1j))
+
+
+def test_results_lie_as_their_computed_indices_do():
+    def f(v, w, x, i):
+        return v[i.T + 0], w[(i * 1).T, 0], x[i.T * 1, i.T * 1, 1], v[(i * 1).T][:, ::2], w[i.T * 1, 1:3]
+
+    def one(w, i):
+        return w[i.T * 1, 1:2][..., 0], w[1:2, i.T * 1][0]
+
+    v, w, x = np.arange(6.0), np.arange(42.0).reshape(6, 7), np.arange(252.0).reshape(6, 7, 6)
+    i = np.array([[1, 5, 0, 2], [3, 3, 4, 1], [0, 1, 2, 5]])
+    for index in (i, np.asfortranarray(i), i[::-1]):
+        check_memory(f, v, w, x, index)
+        check_memory(one, w, index)
+
+
+def test_the_copy_of_a_scalar_is_another_object():
+    def f(x):
+        one = x[0]
+        return one.copy() is one, x[1:] is x
+
+    check(f, np.arange(3.0))

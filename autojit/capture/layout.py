@@ -101,27 +101,46 @@ def asked_strides(op: Op, operands: Sequence[Any], params: dict[str, Any], resul
             set_strides(result, ordered_strides(small, result.shape, result.dtype.itemsize))
 
 
-def keep_indexed(array: Arr, index: Index, operands: Sequence[Operand], result: Arr) -> None:
-    """Give the result of an index with arrays the strides that NumPy gives it."""
+def keep_indexed(array: Arr, index: Index, operands: Sequence[Operand], parts: Sequence[Any], result: Arr) -> None:
+    """Give the result of an index with arrays the strides that NumPy gives it; `parts` are those of the index."""
     if result.dummy.ndim < 2:
         return
-    parts: list[Any] = []
-    for entry in index.entries:
+    small: list[Any] = []
+    axis = 0
+    for number, entry in enumerate(index.entries):
+        if entry is None:
+            small.append(None)
+            continue
+        if entry is Ellipsis:
+            axis += array.dummy.ndim - sum(other is not None and other is not Ellipsis for other in index.entries)
+            small.append(Ellipsis)
+            continue
         if isinstance(entry, Place):
             spec = operands[entry.operand].spec
             if spec.dtype == np.bool_:
                 return
-            parts.append(np.zeros([min(length, _SHORT) for length in spec.shape], int) if spec.shape else 0)
+            part = parts[number] if parts else None
+            if isinstance(part, Arr) and spec.ndim > 1:
+                small.append(_small(part).astype(int))
+            else:
+                small.append(np.zeros([min(length, _SHORT) for length in spec.shape], int) if spec.shape else 0)
         elif isinstance(entry, Slice | Window):
-            parts.append(slice(None))
+            small.append(slice(0, 1) if _length(entry, array.shape[axis]) == 1 else slice(None))
         else:
-            parts.append(0 if isinstance(entry, int) else entry)
+            small.append(0)
+        axis += 1
     try:
-        made = _small(array)[tuple(parts)]
+        made = _small(array)[tuple(small)]
     except IndexError:  # an axis of no elements
         return
     if made.ndim == result.dummy.ndim and not made.flags.c_contiguous:
         set_strides(result, ordered_strides(made, result.shape, result.dtype.itemsize))
+
+
+def _length(entry: Slice | Window, full: int) -> int:
+    if isinstance(entry, Window):
+        return entry.length
+    return len(range(*slice(entry.start, entry.stop, entry.step).indices(full)))
 
 
 def _small(value: Any, content: int = 0, full: int | None = None) -> Any:

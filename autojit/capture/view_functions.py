@@ -253,7 +253,8 @@ def _rule_copy(self: Any, array: Any, order: Any = Known("K"), subok: Any = None
 
 
 def _method_copy(self: Any, array: Arr, order: Any = Known("C")) -> Any:
-    return array if array.kind == "scalar" else self.copy(array, order=self.static(order))
+    # Another object, also of a scalar.
+    return self.fresh(self.read(array)) if array.kind == "scalar" else self.copy(array, order=self.static(order))
 
 
 def _rule_fill(self: Any, array: Arr, value: Any) -> Any:

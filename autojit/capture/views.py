@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -103,7 +103,7 @@ class Views(Recorder):
         if any(isinstance(entry, Place) and operands[entry.operand].spec.shape for entry in index.entries) or any(
             isinstance(entry, Place) and operands[entry.operand].spec.dtype == np.bool_ for entry in index.entries
         ):
-            return self._add_getitem(array, index, operands)
+            return self._add_getitem(array, index, operands, self._parts(key))
         if example is None:  # an index that is a traced scalar
             return self._add_getitem(array, index, operands)
         # With dots NumPy gives a view of no axes where it would read an element, and a dummy has none to read.
@@ -138,10 +138,10 @@ class Views(Recorder):
         (above,) = self._node("py_greater_equal", [place, self.builder.const(length)], {})
         self.trap_if(self._node("py_or", [below, above], {})[0])
 
-    def _add_getitem(self, array: Arr, index: Index, operands: list[Operand]) -> Any:
+    def _add_getitem(self, array: Arr, index: Index, operands: list[Operand], parts: Sequence[Any] = ()) -> Any:
         (value,) = self._node("getitem", [self.read(array), *operands], {"index": index})
         result = self.fresh(value)
-        layout.keep_indexed(array, index, operands, result)
+        layout.keep_indexed(array, index, operands, parts, result)
         return result
 
     def setitem(self, array: Arr, key: Any, value: Any) -> None:
@@ -194,9 +194,7 @@ class Views(Recorder):
 
         The example is a basic NumPy index for the dummy, or `None` when there is none.
         """
-        if isinstance(key, Known) and isinstance(key.value, tuple):
-            key = self.open(key)
-        parts = key.items if isinstance(key, Items) and key.kind is tuple else [key]
+        parts = self._parts(key)
         entries: list[Entry] = []
         operands: list[Operand] = []
         names: list[str] = []
@@ -216,6 +214,11 @@ class Views(Recorder):
             if example is not None:
                 example = None if sample is _NO_EXAMPLE else [*example, sample]
         return Index(tuple(entries)), operands, names, None if example is None else tuple(example)
+
+    def _parts(self, key: Any) -> Sequence[Any]:
+        if isinstance(key, Known) and isinstance(key.value, tuple):
+            key = self.open(key)
+        return key.items if isinstance(key, Items) and key.kind is tuple else [key]
 
     def _axes_taken(self, entry: Entry, operands: list[Operand]) -> int:
         if isinstance(entry, Place):
