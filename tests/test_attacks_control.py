@@ -866,3 +866,35 @@ def test_swallowed_exceptions() -> None:
     for xs in ([], [1, 2]):
         check(f, rand(3), xs)
         check(unbound, rand(3), xs)
+
+
+def test_the_one_way_on_out_of_an_unrolled_turn() -> None:
+    """What follows a turn that ends with `break` or `raise` for the rest is the way of its `continue`."""
+
+    def breaks(a, A):
+        for i in range(5):
+            A[i:-1][A[i:-1] > 0] *= 2  # keeps the loop from being rolled
+            if a[i] == -1:
+                continue
+            break
+        return i
+
+    def returns(a, A):
+        for i in range(5):
+            A[i:-1][A[i:-1] > 0] *= 2
+            if a[i] == -1:
+                continue
+            return A[i] * 3, i
+        return None
+
+    def raises(a, A):
+        for i in range(5):
+            A[i:-1][A[i:-1] > 0] *= 2
+            if a[i] == -1:
+                continue
+            raise ValueError(i)
+        return i
+
+    for row in ([-1.0, 1, 4, 6, -4], [-1.0, -1, -1, -1, -1], [2.0, 1, 1, 1, 1], [-1.0, -1, -1, -1, 0]):
+        for program in (breaks, returns, raises):
+            check(program, np.array(row), np.arange(25.0).reshape(5, 5) - 3)

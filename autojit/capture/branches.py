@@ -429,9 +429,9 @@ class Branches(Undo):
                     left.append(Exit(signal[0], self.builder.predicate, dict(self.frame.env), signal[1]))
                 if not ways:
                     break
-                signal = None
-                if len(ways) > 1:
+                if len(ways) > 1 or signal is not None:  # else the one way on is the present state
                     self.join(ways)
+                signal = None
         finally:
             self.exits = outer
         if not left:

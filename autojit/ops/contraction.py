@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -26,7 +27,8 @@ def lower_product(rule: Callable[..., Any], *, sums: bool = True) -> Lower:
         dtype = node.outputs[0].spec.dtype
         # NumPy adds float16 products up in float32, and bool products by `or`.
         wide = np.int32 if dtype == np.bool_ else np.float32 if dtype == np.float16 and sums else dtype
-        result = rule(*(exact.cast(x, common_dtype(node.specs)).astype(wide) for x in xs), **node.keywords)
+        terms = [exact.cast(x, common_dtype(node.specs)).astype(wide) for x in xs]
+        result = exact.wrapping(lambda *xs: rule(*xs, **node.keywords), *terms)
         return (result != 0 if dtype == np.bool_ else exact.cast(result, dtype),)
 
     return lower
@@ -166,7 +168,7 @@ PRODUCTS = (
         jnp.cross,
         ("a", "b"),
         ("axisa", "axisb", "axisc", "axis"),
-        dtype=lambda a, b, **axes: np.multiply(a.reshape(-1)[:0], b.reshape(-1)[:0]),
+        dtype=lambda a, b, **axes: np.subtract(*[np.multiply(a.reshape(-1)[:0], b.reshape(-1)[:0])] * 2),
         sums=False,
         samples=lambda rng: [
             ((rng.random((5, 3)), rng.random((5, 3))), {}),
@@ -175,6 +177,13 @@ PRODUCTS = (
         ],
     ),
 )
+
+
+def trap_unless_finite(xs: Sequence[Any], trap: Trap) -> None:
+    """Leave infinities and NaN to NumPy."""
+    for x in xs:
+        if exact.is_inexact(x):
+            trap(~jnp.all(jnp.isfinite(x)))
 
 
 # ---- einsum
@@ -221,6 +230,21 @@ def _einsum_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, 
     return _einsum_specs(specs, params)
 
 
+def _einsum_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
+    if len(xs) > 1 and exact.is_inexact(node.outputs[0].spec) and _adds_before(node.keywords["subscripts"], len(xs)):
+        trap_unless_finite(xs, trap)
+    return lower_product(_einsum_rule)(node, xs, trap)
+
+
+def _adds_before(subscripts: str, count: int) -> bool:
+    """Whether terms are added up before all operands are multiplied, which hides zero times infinity."""
+    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    labels = set(inputs) - set(",.")
+    summed = labels - set(output) if arrow else {label for label in labels if inputs.count(label) > 1}
+    return count > 2 or any(sum(label in term for term in terms) == 1 for label in summed)
+
+
 EINSUM = Op(
     name="np.einsum",
     call=_einsum,
@@ -228,8 +252,9 @@ EINSUM = Op(
     operands=("*operands",),
     params=("subscripts", "optimize"),
     infer=_einsum_infer,
-    lower=lower_product(_einsum_rule),
+    lower=_einsum_lower,
     numpy=(np.einsum,),
+    traps=True,
     text=lambda inputs, params: (
         f"np.einsum({', '.join([repr(params['subscripts']), *inputs])}"
         + (f", optimize={printed(params['optimize'])})" if "optimize" in params else ")")
@@ -304,9 +329,24 @@ def _convolve_samples(rng: Any) -> list[Any]:
     return [(case, {"mode": mode}) for mode in ("full", "same", "valid") for case in cases]
 
 
-CONVOLUTIONS = (
-    _product(np.convolve, _convolve_rule, ("a", "v"), ("mode",), samples=_convolve_samples),
-    _product(np.correlate, _correlate_rule, ("a", "v"), ("mode",), samples=_convolve_samples),
+def _with_finite_kernel(rule: Callable[..., Any]) -> Lower:
+    """The zeros around the longer operand, times an infinite element of the shorter one, would be NaN."""
+    lower = lower_product(rule)
+
+    def checked(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
+        a, v = xs
+        trap_unless_finite([a if a.size < v.size else v], trap)
+        return lower(node, xs, trap)
+
+    return checked
+
+
+CONVOLUTIONS = tuple(
+    replace(
+        _product(function, rule, ("a", "v"), ("mode",), samples=_convolve_samples, traps=True),
+        lower=_with_finite_kernel(rule),
+    )
+    for function, rule in ((np.convolve, _convolve_rule), (np.correlate, _correlate_rule))
 )
 
 ROWS = (*PRODUCTS, EINSUM, *CONVOLUTIONS)

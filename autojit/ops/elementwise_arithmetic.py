@@ -33,7 +33,7 @@ def multiply(x: Any, y: Any) -> Any:
     """The product; of bools, both."""
     if kind(x) == "b":
         return x & y
-    return exact.multiply(x, y) if kind(x) == "c" else lax.mul(x, y)
+    return exact.multiply(x, y) if kind(x) == "c" else exact.wrapping(lax.mul, x, y)
 
 
 def divide(x: Any, y: Any) -> Any:
@@ -130,7 +130,7 @@ def positive(x: Any) -> Any:
 def absolute(x: Any) -> Any:
     if kind(x) in "bu":
         return x
-    return hypot(lax.real(x), lax.imag(x)) if kind(x) == "c" else lax.abs(x)
+    return hypot(lax.real(x), lax.imag(x)) if kind(x) == "c" else exact.magnitude(x)
 
 
 def hypot(x: Any, y: Any) -> Any:

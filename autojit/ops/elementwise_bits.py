@@ -58,7 +58,7 @@ def bitwise_count(x: Any) -> Any:
 
 def _magnitude(x: Any) -> Any:
     """The absolute value as an unsigned integer; the lowest integer has one too."""
-    return _unsigned(lax.abs(x) if kind(x) == "i" else x)
+    return _unsigned(exact.magnitude(x) if kind(x) == "i" else x)
 
 
 def gcd(x: Any, y: Any) -> Any:

@@ -162,7 +162,10 @@ def power(x: Any, y: Any) -> Any:
 
 def _of_xla(name: str, function: Callable[..., Any]) -> None:
     def rule(x: Any) -> Any:
-        return function(x)
+        found = function(x)
+        # The parts have the signs of the operand's parts; XLA loses those of zeros.
+        parts = zip((lax.real(found), lax.imag(found)), (lax.real(x), lax.imag(x)), strict=True)
+        return lax.complex(*(exact.copysign(part, given) for part, given in parts))
 
     rule.__name__ = name
     _rule(rule)

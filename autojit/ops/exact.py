@@ -7,13 +7,14 @@ them from the simplifier; the CPU compiler drops the barrier before it fuses, so
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-_BITS = {2: jnp.uint16, 4: jnp.uint32, 8: jnp.uint64}
+_BITS = {1: jnp.uint8, 2: jnp.uint16, 4: jnp.uint32, 8: jnp.uint64}
 
 
 def is_inexact(x: Any) -> bool:
@@ -49,9 +50,28 @@ def multiply(x: Any, y: Any) -> Any:
     """`x * y` for operands of one dtype; they broadcast."""
     x, y = broadcast(x, y)
     if not _is_complex(x):
-        return lax.mul(x, y)
+        return wrapping(lax.mul, x, y)
     a, b, c, d = lax.real(x), lax.imag(x), lax.real(y), lax.imag(y)
     return lax.complex(lax.sub(lax.mul(a, c), lax.mul(b, d)), lax.add(lax.mul(a, d), lax.mul(b, c)))
+
+
+def wrapping(rule: Callable[..., Any], *xs: Any) -> Any:
+    """`rule(*xs)`, of signed integers of one dtype in unsigned arithmetic, which has the same bits.
+
+    XLA takes a square and an absolute value for numbers that are not negative. A square that wraps around may be.
+    """
+    dtype = xs[0].dtype
+    if np.dtype(dtype).kind != "i":
+        return rule(*xs)
+    return from_bits(rule(*map(bits, xs)), dtype)
+
+
+def magnitude(x: Any) -> Any:
+    """The absolute values of real numbers; the lowest integer is its own, which XLA does not know."""
+    if np.dtype(x.dtype).kind != "i":
+        return lax.abs(x)
+    mask = lax.shift_right_arithmetic(x, jnp.full_like(x, 8 * np.dtype(x.dtype).itemsize - 1))
+    return lax.sub(lax.bitwise_xor(x, mask), mask)
 
 
 def subtract(x: Any, y: Any) -> Any:
@@ -140,12 +160,12 @@ def truncate(x: Any) -> Any:
 
 
 def bits(x: Any) -> Any:
-    """The bit pattern of floats as unsigned integers."""
+    """The bit pattern of floats or integers as unsigned integers."""
     return lax.bitcast_convert_type(x, _BITS[np.dtype(x.dtype).itemsize])
 
 
 def from_bits(pattern: Any, dtype: Any) -> Any:
-    """The floats with these bit patterns."""
+    """The numbers with these bit patterns."""
     return lax.bitcast_convert_type(pattern, dtype)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from autojit.errors import CannotCapture
 from autojit.ir.op import Infer, Lower, Op
@@ -45,8 +46,18 @@ def _infer(name: str) -> Infer:
     return infer
 
 
+#: The transform back is the conjugate of a transform with the other normalization.
+_OTHER_NORM = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def _ihfft(x: Any, norm: Any = None, **params: Any) -> Any:
+    """As NumPy has it, so that the imaginary part of a real element is -0."""
+    found = jnp.fft.rfft(x, norm=_OTHER_NORM[norm], **params)
+    return lax.complex(lax.real(found), lax.neg(lax.imag(found)))
+
+
 def _lower(name: str) -> Lower:
-    rule = getattr(jnp.fft, name)
+    rule = _ihfft if name == "ihfft" else getattr(jnp.fft, name)
 
     def lower(node: Any, xs: Sequence[Any], trap: Any) -> Any:
         (x,) = xs

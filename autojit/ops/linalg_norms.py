@@ -106,7 +106,7 @@ def _power(a: Any, n: int, trap: Trap = quiet) -> Any:
 
 
 def _times(a: Any, b: Any) -> Any:
-    return jnp.matmul(a, b, precision=_HIGHEST)
+    return exact.wrapping(lambda a, b: jnp.matmul(a, b, precision=_HIGHEST), a, b)
 
 
 def _any_of_both(a: Any, b: Any) -> Any:

@@ -96,7 +96,8 @@ def product_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
         return jnp.all(x, axis=axes)
     if not axes:
         return exact.multiply(jnp.ones_like(x), x)
-    return jnp.prod(x.astype(_wide(dtype)), axis=axes, dtype=_wide(dtype)).astype(dtype)
+    x = x.astype(_wide(dtype))
+    return exact.wrapping(lambda x: jnp.prod(x, axis=axes, dtype=x.dtype), x).astype(dtype)
 
 
 def over_count(total: Any, count: Any) -> Any:
