@@ -110,3 +110,20 @@ def test_signs_of_zero_of_inverse_functions(name: str) -> None:
     grid = np.array([complex(a, b) for a in parts for b in parts if complex(a, b) not in poles])
     for a in (grid, grid.astype(np.complex64)):
         call(f"(np.{name}(a), np.signbit(np.{name}(a).real), np.signbit(np.{name}(a).imag))", a, None)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a * b * 1 + 0.5", "1 * (a * b) + a", "a * b * 1.0 - b", "a * b * True + b", "a * b * 1 * 1 - b",
+        "np.square(a) * 1 + 0.5", "a * b * np.ones(200, a.dtype) + b", "a * a * 1 + 0.5", "a * b / 1 + 0.5",
+        "1 * (1 * (a * b)) + b", "a * b + 0 + b",
+    ],
+)  # fmt: skip
+def test_exact_products_by_one_are_not_contracted(text: str, dtype: str) -> None:
+    a, b = np.random.default_rng(0).random((2, 200)).astype(dtype)
+    function = load(f"import numpy as np\ndef program(a, b):\n    return {text}\n")
+    fast = aj.autocluster(policy="eager", exact=True)(function)
+    for _ in range(2):
+        np.testing.assert_array_equal(fast(a, b), function(a, b))

@@ -1,8 +1,8 @@
 """Rows that `exact=True` puts behind other rows: no contraction, and no number that XLA:CPU flushes to zero.
 
 XLA:CPU computes with the processor's flush-to-zero mode, and LLVM contracts a product with the sum that follows. A
-product whose bits went through an exclusive or with a zero that the compiler does not know is out of its reach. What
-was flushed shows as a zero that the operands do not explain: the call is left to NumPy.
+product whose bits went through an "or" with a zero that the compiler does not know is out of its reach. What was
+flushed shows as a zero that the operands do not explain: the call is left to NumPy.
 """
 
 from __future__ import annotations
@@ -114,7 +114,8 @@ def _rounded_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) ->
             trap(wrong(*part))
     if of in ("product", "square"):
         pattern = exact.bits(result)
-        result = exact.from_bits(pattern ^ zero.astype(pattern.dtype), result.dtype)
+        # Done twice, where a product by one is folded away between, this is still done; "exclusive or" would cancel.
+        result = exact.from_bits(pattern | zero.astype(pattern.dtype), result.dtype)
     return (result,)
 
 
