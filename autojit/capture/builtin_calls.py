@@ -222,9 +222,9 @@ class Builtins(Iteration):
             if value.loose:
                 if not overridden(type(value.value)).isdisjoint(("__getattr__", "__getattribute__", text)):
                     raise CannotCapture("effect", f"`hasattr` of {describe(value)}, which has its own attribute access")
-                self.prologue.check(
-                    f"hasattr({value.path}, {text!r}) is {found}", f"there is an attribute `{text}`, or not"
-                )
+            if value.path is not None or isinstance(value.value, type | types.ModuleType):  # they get attributes, too
+                path = value.path or self.prologue.constant(value.value)
+                self.prologue.check(f"hasattr({path}, {text!r}) is {found}", f"there is an attribute `{text}`, or not")
             return Known(found)
         raise CannotCapture("unsupported-syntax", f"`hasattr` of {describe(value)}")
 

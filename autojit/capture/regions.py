@@ -19,6 +19,10 @@ from autojit.errors import CannotCapture, SourceLine
 
 #: How control leaves a region: at its end, or by one of these statements.
 END, RETURN, BREAK, CONTINUE = 0, 1, 2, 3
+#: Who mentions these may read any local name.
+_FRAMES = ("currentframe", "_getframe", "f_locals")
+_ALL_NAMES = ("locals", "eval", "exec", *_FRAMES)
+
 #: The name that holds a plan's result for a moment, and the prefix of arguments taken out of native calls.
 TEMPORARY = "__autojit"
 
@@ -265,13 +269,15 @@ def is_empty(cell: types.CellType) -> bool:
 
 
 def _sees_all_names(function: ast.AST) -> bool:
-    """Whether a function asks for its own local names as such."""
-    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
-    return any(
-        # The checker cannot know: a name, as asked above.
-        call.func.id in ("locals", "eval", "exec") or (call.func.id in ("vars", "dir") and not call.args)  # type: ignore[attr-defined]
-        for call in calls
-    )
+    """Whether a function asks for its own local names as such, or for its frame."""
+    harmless = {id(node.func) for node in ast.walk(function) if isinstance(node, ast.Call) and node.args}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            if node.id in _ALL_NAMES or (node.id in ("vars", "dir") and id(node) not in harmless):
+                return True
+        elif isinstance(node, ast.Attribute) and node.attr in _FRAMES:
+            return True
+    return False
 
 
 def assigned_after(statements: Sequence[ast.stmt]) -> frozenset[str]:

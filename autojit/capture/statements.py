@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autojit.capture.calls import source_of
+from autojit.capture.calls import TRUSTED, source_of
 from autojit.capture.draws import Draws
 from autojit.capture.put_functions import exactly, put_flat
 from autojit.capture.recorder import describe
@@ -249,6 +249,7 @@ class Statements(Draws):
             module = sys.modules.get(alias.name)
             if module is None or ("." in alias.name and not alias.asname):
                 raise CannotCapture("statement", f"the import of `{alias.name}`")
+            self._expect_module(alias.name, module)
             self.bind(ast.Name(alias.asname or alias.name, ast.Store()), Known(module))
         return None
 
@@ -257,8 +258,14 @@ class Statements(Draws):
         for alias in node.names:
             if module is None or not hasattr(module, alias.name):
                 raise CannotCapture("statement", f"the import of `{alias.name}`")
+            self._expect_module(node.module or "", module)
             self.bind(ast.Name(alias.asname or alias.name, ast.Store()), self.module_attribute(module, alias.name))
         return None
+
+    def _expect_module(self, name: str, module: Any) -> None:
+        if name.split(".")[0] not in TRUSTED:
+            modules, known = self.prologue.constant(sys.modules), self.prologue.constant(module)
+            self.prologue.check(f"{modules}.get({name!r}) is {known}", f"the module `{name}` is the same")
 
 
 __all__ = ["Signal", "Statements", "Sym", "source_of"]
