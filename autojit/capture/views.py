@@ -218,7 +218,7 @@ class Views(Recorder):
     def _parts(self, key: Any) -> Sequence[Any]:
         if isinstance(key, Known) and isinstance(key.value, tuple):
             key = self.open(key)
-        return key.items if isinstance(key, Items) and key.kind is tuple else [key]
+        return key.values if isinstance(key, Items) and key.kind is tuple else [key]
 
     def _axes_taken(self, entry: Entry, operands: list[Operand]) -> int:
         if isinstance(entry, Place):
