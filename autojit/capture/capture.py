@@ -257,6 +257,7 @@ class _Survey(Loops):
             raise CannotCapture("data-branch", "the data decides how these statements are left")
         if self.exits:
             exit_code, returned = RETURN, self.returned(signal)
+            self.frame.env.update({name: self._at_exit(name) for name in region.live_return})
             self.builder.predicate = None  # all ways end here
         if exit_code != RETURN:
             roots = [self.frame.env.get(name) for name in region.live_out]
@@ -277,6 +278,16 @@ class _Survey(Loops):
             tuple(str(write.target) for write in writes), tuple(s.path for s in self.arrays if s.path),
             tuple(self.unrolled.items()), tuple(dict.fromkeys(self.left)), tuple(self.draws),
         )  # fmt: skip
+
+    def _at_exit(self, name: str) -> Any:
+        """What a name means after the region, which the data decides how to leave."""
+        value = self.frame.env.get(name)
+        for way in self.exits:
+            other = way.env.get(name)
+            if way.when is None or value is None or other is None:
+                raise CannotCapture("data-branch", f"`{name}` may have no value here, as the data decides")
+            value = self.choice(way.when, other, value, f"`{name}`")
+        return value
 
     def _check_written(self, written: list[Any]) -> None:
         paths = [storage.path for storage in self.arrays if storage.path]

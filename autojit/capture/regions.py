@@ -42,7 +42,8 @@ class Region:
         live_out: Local names bound here that may be read afterwards.
         certain: The part of `live_out` that every way through the region binds.
         late: The live-ins that are free variables without a value when the function was decorated.
-        live_return: Local names bound here that a `finally` around the region may read after a `return` in it.
+        live_return: Local names bound here that may be read after a `return` in it, by a `finally` around the region
+            or by a function that was made outside it.
         moving: Names that enclosing native loops rebind: their values change from entry to entry.
         unbound: A live-in that may be unbound, so that the region can have no probe; or "".
         parts: What a split left: regions and native statements in program order; or `None`.
@@ -130,6 +131,7 @@ class RegionTree:
         # When the function starts, its parameters have values and nothing else has.
         self.root.live_in = tuple(name for name in self.root.live_in if name in bound)
         self.root.unbound = ""
+        self.root.certain = frozenset()  # a call that starts again binds the names in a frame of its own
 
     def _region(
         self,
@@ -144,6 +146,9 @@ class RegionTree:
         bound = self.bound.get(id(first), before if before is not None else frozenset())
         known = [s for s in statements if id(s) in self.flow.after]
         live_after = (self.flow.live_after(known[-1]) if known else self.bound.get(id(last), bound)) | extra_live
+        # Cells outlive the region, also where it returns.
+        held = self.flow.held(statements, depth > 0) | self.free_names
+        live_after |= held
         found = names(statements)
         reads = found.reads & self.local_names
         if "super" in found.reads and "__class__" in self.free_names:
@@ -171,7 +176,7 @@ class RegionTree:
             moving,
             unbound[0] if unbound else "",
             depth,
-            tuple(sorted(found.binds & self.flow.raised.get(id(first), frozenset()))),
+            tuple(sorted(found.binds & (self.flow.raised.get(id(first), frozenset()) | held))),
             tuple(sorted(needed & self.late_names)),
         )
         self.regions.append(region)
@@ -205,8 +210,7 @@ class RegionTree:
         region.parts = parts
 
     def _live_around(self, statement: ast.stmt) -> frozenset[str]:
-        after = self.flow.after.get(id(statement))
-        return (after if after is not None else frozenset()) | self.flow.captured
+        return self.flow.after.get(id(statement), frozenset())
 
     def _native(self, statement: ast.stmt, region: Region) -> Native:
         native = Native(statement)

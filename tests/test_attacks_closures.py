@@ -1,0 +1,240 @@
+"""Names that nested functions share with their function, and the order in which native calls evaluate their parts."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+import autojit as aj
+from tests.helpers import check
+
+X = np.arange(3.0)
+
+
+def check_then(function, use, *args) -> None:
+    """`check` what is found after the decorated function has returned."""
+
+    def decorate(_):
+        decorated = aj.autocluster(policy="eager")(function)
+
+        def both(*args):
+            return use(decorated(*args))
+
+        both.cache_info = decorated.cache_info
+        return both
+
+    check(lambda *args: use(function(*args)), *args, decorator=decorate)
+
+
+def call(result):
+    return result()
+
+
+def test_a_cell_bound_anew_before_return() -> None:
+    def nonlocal_counter(x):
+        y = x * 2
+
+        def g():
+            nonlocal y
+            y = y + 1
+            return y
+
+        y = y * 3
+        return g, y
+
+    def partial(x):
+        y = x * 2
+        g = functools.partial(lambda: y)
+        y = y * 3
+        return g
+
+    def static(x):
+        y = x * 2
+
+        @staticmethod
+        def g():
+            return y
+
+        y = y * 3
+        return g
+
+    def method(x):
+        y = x * 2
+
+        class Local:
+            def read(self):
+                return y
+
+        g = Local().read
+        y = y * 3
+        return g
+
+    def decorated(x):
+        y = x * 2
+
+        @functools.lru_cache
+        def g():
+            return y
+
+        y = y * 3
+        return g
+
+    def comprehension(x):
+        y = x * 2
+        g = [lambda: y for _ in range(1)]
+        y = y * 3
+        return g[0]
+
+    def generator(x):
+        y = x * 2
+        g = (y * k for k in range(3))
+        y = y * 3
+        return g
+
+    for function in (partial, static, method, decorated, comprehension):
+        check_then(function, call, X)
+    check_then(nonlocal_counter, lambda result: (result[0](), result[0](), result[1]), X)
+    check_then(generator, list, X)
+
+
+def test_a_cell_of_an_outer_function() -> None:
+    def maker():
+        c = None
+
+        def f(x):
+            nonlocal c
+
+            def g():
+                nonlocal c
+                c = c + 1
+                return c
+
+            c = x * 2
+            g()
+            y = c * 2
+            g()
+            c = c * 2
+            return y, g
+
+        def bound_only(x):
+            nonlocal c
+            c = x * 2
+            return x + 1
+
+        def without_return(x):
+            nonlocal c
+            c = x * 2
+            x += 1
+
+        return f, bound_only, without_return, lambda: c
+
+    for number in (0, 1, 2):
+        plain, other = maker(), maker()
+
+        def run(x, made=plain, number=number):
+            return made[number](x), made[3]
+
+        def use(result, number=number):
+            first, read = result
+            return (first[0], first[1](), read()) if number == 0 else (read(),)
+
+        fast = aj.autocluster(policy="eager")(other[number])
+        for _ in range(3):
+            expected, got = use(run(X.copy())), use((fast(X.copy()), other[3]))
+            assert all(np.array_equal(a, b) for a, b in zip(expected, got, strict=True))
+
+
+def test_a_cell_bound_anew_before_an_early_return() -> None:
+    def by_data(x):
+        y = x * 2
+        g = lambda: y  # noqa: E731 -- what is tested
+        if x[0] > 0:
+            y = y * 5
+            return g
+        return g
+
+    def implicit(x):
+        y = x * 2
+        g = lambda: y  # noqa: E731 -- what is tested
+        if x[0] > 0:
+            y = y * 5
+            return g
+
+    def in_loop(x, o):
+        y = x * 2
+        o.append(lambda: y)
+        for i in range(3):
+            y = y * 3
+            if i == 1:
+                return o[0]
+
+    def in_data_loop(x, o):
+        y = x * 2
+        o.append(lambda: y)
+        for i in range(3):
+            y = y * 3
+            if y[0] > 5:
+                return i
+            y = y + 1
+        return -1
+
+    def in_finally(x, o):
+        y = x * 2
+        try:
+            o.append(lambda: y)
+            if x[0] > 0:
+                y = y * 5
+                return y + 1
+            y = y - 1
+            return y * 2
+        finally:
+            y = y + 1
+
+    check_then(by_data, call, X + 1)
+    check_then(by_data, call, X)
+    check_then(implicit, call, X + 1)
+    for function in (in_loop, in_data_loop, in_finally):
+        for x in (X, X + 1, X + 100):
+            # A list of the call's own: clones of arguments keep no functions apart.
+            def made(x, function=function):
+                return function(x, [])
+
+            check(made, x)
+            got, expected = [], []
+            fast = aj.autocluster(policy="eager")(function)
+            for _ in range(3):
+                fast(x.copy(), got)
+                function(x.copy(), expected)
+                assert np.array_equal(got[-1](), expected[-1]())
+
+
+def test_a_generator_expression_reads_when_it_is_asked() -> None:
+    def later(x):
+        y = x * 2
+        g = (y * k for k in range(3))
+        y = y * 3
+        print(end="")
+        return list(g)
+
+    def first_at_once(x):
+        y = x * 2
+        g = (k * 2 for k in y)
+        y = y * 3
+        print(end="")
+        return list(g), y
+
+    def binds(x):
+        z = x * 2
+        g = ((z := k * x) for k in range(3))
+        print(end="")
+        next(g)
+        next(g)
+        z = z + 1
+        y = z * 2
+        next(g)
+        print(end="")
+        return y, z * 3
+
+    for function in (later, first_at_once, binds):
+        check(function, X)
