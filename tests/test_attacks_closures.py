@@ -7,6 +7,7 @@ import functools
 import numpy as np
 
 import autojit as aj
+from tests import annotated
 from tests.helpers import check
 
 X = np.arange(3.0)
@@ -238,3 +239,25 @@ def test_a_generator_expression_reads_when_it_is_asked() -> None:
 
     for function in (later, first_at_once, binds):
         check(function, X)
+
+
+def test_annotations_are_evaluated() -> None:
+    check(annotated.of_a_parameter, X)
+    check(annotated.of_the_result, X)
+    check(annotated.of_a_name_unbound_yet, X)
+    check(annotated.with_an_effect, X, [])
+    check(annotated.not_subscriptable, X)
+    check(annotated.not_evaluated, X, whole=True)
+    check(annotated.an_item, X)
+    check(annotated.keyword_default, X)
+    check(annotated.usual, X, whole=True)
+
+
+def test_annotations_are_postponed() -> None:
+    def function(x):
+        def g(y: undefined):  # noqa: F821 -- what is tested
+            return y * 2
+
+        return g(x)
+
+    check(function, X, whole=True)

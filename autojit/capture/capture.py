@@ -125,6 +125,7 @@ class _Survey(Loops):
             value = values.get(name, UNKNOWN)
             self.frame.env[name] = self.wrap(value, f"L_{name}", name, moving=name in region.moving)
         self.frame.node = source.node
+        self.frame.postponed = source.postponed
         self.region_frame = self.frame
         self.shared = {name: self.frame.env.get(name) for name in (*code.co_cellvars, *code.co_freevars)}
         signal = self._statements(region.statements)

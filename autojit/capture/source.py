@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import __future__
+
 import ast
 import linecache
 import types
@@ -40,6 +42,11 @@ class FunctionSource:
     @property
     def name(self) -> str:
         return self.function.__qualname__
+
+    @property
+    def postponed(self) -> bool:
+        """Whether the annotations of nested functions are not evaluated."""
+        return bool(self.function.__code__.co_flags & __future__.annotations.compiler_flag)
 
     def line(self, node: ast.AST) -> SourceLine:
         """Where a part of the function stands."""
