@@ -22,7 +22,7 @@ def of_the_result(x):
 
 
 def of_a_name_unbound_yet(x):
-    def g(y: later):
+    def g(y: later):  # noqa: F821 -- what is tested
         return y * 2
 
     later = g(x)
