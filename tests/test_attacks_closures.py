@@ -261,3 +261,128 @@ def test_annotations_are_postponed() -> None:
         return g(x)
 
     check(function, X, whole=True)
+
+
+class Swaps:
+    """An object whose parts change while arguments are evaluated."""
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+        self.cb = self.first
+
+    def first(self, x):
+        return x * 2
+
+    def second(self, x):
+        return x * 3
+
+    def swap(self, x):
+        self.cb = self.second
+        return x + 1
+
+    @property
+    def prop(self):
+        self.log.append("looked up")
+        return self.first
+
+
+def _first(x):
+    return x * 5
+
+
+def _second(x):
+    return x * 7
+
+
+hh = _first
+
+
+def _swap_global(x):
+    global hh
+    hh = _second
+    with_state(x)
+    return x
+
+
+def with_state(x):
+    print(end="")
+
+
+def test_the_function_of_a_native_call_is_looked_up_first() -> None:
+    global hh
+
+    def attribute(x):
+        o = Swaps()
+        print(end="")
+        return o.cb(o.swap(x + 1))
+
+    def missing(x):
+        return x.nosuch(np.linalg.inv(x))
+
+    def undefined(x, y):
+        return undefined_thing(x + y)  # noqa: F821 -- what is tested
+
+    def unbound(x, y, c):
+        if c:
+            z = 1
+        print(z, x + y, end="")
+
+    def unbound_function(x, y, c):
+        if c:
+            z = print
+        z(x + y, end="")
+
+    def property_of(x, y, o):
+        return o.prop(x + y)
+
+    def nested(x, y):
+        return undefined_thing(with_state(x * 2), with_state(x + y))  # noqa: F821 -- what is tested
+
+    check(attribute, X)
+    check(missing, np.ones((2, 2)))
+    check(undefined, X, np.arange(4.0))
+    check(undefined, X, X)
+    for function in (unbound, unbound_function):
+        check(function, X, np.arange(4.0), False)
+        check(function, X, np.arange(4.0), True)
+        check(function, X, X, True)
+    check(property_of, X, np.arange(4.0), Swaps())
+    check(property_of, X, X, Swaps())
+    check(nested, X, np.arange(4.0))
+
+    def rebound(x):
+        return hh(_swap_global(x + 1))
+
+    fast = aj.autocluster(policy="eager")(rebound)
+    for function in (rebound, fast, fast, fast):
+        hh = _first
+        assert np.array_equal(function(X), (X + 1) * 5)
+
+
+def test_arguments_are_still_taken_out_of_native_calls() -> None:
+    def appends(x, results):
+        y = x * 2
+        results.append(np.sum(y * x))
+        results.append(y + 1)
+        return y
+
+    def prints(x):
+        y = x * 2
+        print((y * x).sum(), np.zeros(3), end="")
+        return y - 1
+
+    def two(x, log):
+        log.append((with_state(x + 1), np.zeros(3) + 1))
+        log.insert(with_state(x + 1) or 0, np.ones(3) * 2)
+        return x
+
+    def kwargs(x, log, more):
+        y = x * 2
+        log.append(dict(a=y * 2, **more))
+        return y
+
+    decorated = check(appends, X, [])
+    assert len(decorated.explain(X, []).clusters) == 2
+    assert len(check(prints, X).explain(X).clusters) >= 2
+    check(two, X, [])
+    check(kwargs, X, [], {"b": 1})

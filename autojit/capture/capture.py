@@ -14,7 +14,7 @@ from autojit.capture.loops import Loops
 from autojit.capture.names import names
 from autojit.capture.prologue import Prologue
 from autojit.capture.recorder import Observed
-from autojit.capture.regions import END, RETURN, Region, RegionTree
+from autojit.capture.regions import END, RETURN, Region, RegionTree, without_callees
 from autojit.capture.results import Recipe, RecipeMaker, Unset
 from autojit.capture.statements import Signal
 from autojit.capture.streams import Event
@@ -141,7 +141,7 @@ class _Survey(Loops):
         return Capture(region, self.guard or self.prologue, self.cuts, self.snapshots)
 
     def _statements(self, statements: list[ast.stmt]) -> Signal:
-        for statement in statements:
+        for statement in without_callees(statements):
             leaves = ast.Return | ast.Break | ast.Continue
             may_leave = self.leaving is None and any(isinstance(node, leaves) for node in ast.walk(statement))
             if self.cuts or may_leave:

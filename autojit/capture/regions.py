@@ -143,13 +143,15 @@ class RegionTree:
     ) -> Region:
         """Make a region; `before` and `extra_live` stand in for statements that the analysis has not seen."""
         first, last = statements[0], statements[-1]
-        bound = self.bound.get(id(first), before if before is not None else frozenset())
+        bound = self._bound_before(first) if before is None else self.bound.get(id(first), before)
         known = [s for s in statements if id(s) in self.flow.after]
         live_after = (self.flow.live_after(known[-1]) if known else self.bound.get(id(last), bound)) | extra_live
         # Cells outlive the region, also where it returns.
         held = self.flow.held(statements, depth > 0) | self.free_names
         live_after |= held
+        statements, every = without_callees(statements), statements
         found = names(statements)
+        extra_live |= {name for name in found.binds if name.startswith(TEMPORARY)}
         reads = found.reads & self.local_names
         if "super" in found.reads and "__class__" in self.free_names:
             extra_reads = frozenset(
@@ -169,7 +171,7 @@ class RegionTree:
         unbound = sorted(needed - bound)
         region = Region(
             len(self.regions),
-            statements,
+            every,
             tuple(sorted(needed)),
             live_out,
             ends,
@@ -200,7 +202,7 @@ class RegionTree:
             hoisted, rest = self._hoist(statement)
             if hoisted:
                 run.extend(hoisted)
-                temporaries = frozenset(names(hoisted).binds)
+                temporaries = frozenset(names(without_callees(hoisted)).binds)
                 needed = names([rest]).reads & self.local_names
                 close(temporaries | needed | self._live_around(statement), self.bound.get(id(statement)))
             else:
@@ -235,15 +237,22 @@ class RegionTree:
         if any(isinstance(n, ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await) for n in ast.walk(call)):
             return [], statement
         values = [*call.args, *(keyword.value for keyword in call.keywords)]
-        if not any(_computes(value) for value in values):
+        if not any(_computes(value) for value in values) or any(k.arg is None for k in call.keywords[:-1]):
             return [], statement
+        own = self.local_names - self.flow.captured - self.free_names  # nothing in the call can bind them anew
+        bound = self._bound_before(statement)
+        if any(isinstance(value, ast.Name) and value.id in self.local_names - bound for value in values):
+            return [], statement  # to read the name may raise, in its turn
         hoisted: list[ast.stmt] = []
 
         def take(value: ast.expr) -> ast.expr:
-            if isinstance(value, ast.Constant | ast.Lambda):
+            if isinstance(value, ast.Constant) or (isinstance(value, ast.Lambda) and not _has_defaults(value)):
                 return value
-            if isinstance(value, ast.Name) and value.id in self.local_names - self.flow.captured - self.free_names:
-                return value  # no other argument can bind it anew
+            if isinstance(value, ast.Name) and value.id in own:
+                return value
+            return lift(value)
+
+        def lift(value: ast.expr) -> ast.expr:
             name = f"{TEMPORARY}_{self._hoisted}"
             self._hoisted += 1
             assign = ast.copy_location(ast.Assign([_at(ast.Name(name, ast.Store()), value)], value), value)
@@ -251,13 +260,34 @@ class RegionTree:
             hoisted.append(assign)
             return _at(ast.Name(name, ast.Load()), value)
 
+        function = call.func
+        if not (isinstance(function, ast.Name) and function.id in own & bound):
+            # Python looks the function up before it evaluates the arguments; a plan leaves that to Python.
+            function = lift(function)
+            hoisted[0].autojit_callee = True  # type: ignore[attr-defined] -- a mark of our own
         arguments = [take(value) for value in call.args]
         keywords = [_at(ast.keyword(k.arg, take(k.value)), k.value) for k in call.keywords]
         rest = copy.copy(statement)
         rest.autojit_origin = statement  # type: ignore[attr-defined] -- a mark of our own
         # The checker cannot know: an assignment or return.
-        rest.value = ast.copy_location(ast.Call(call.func, arguments, keywords), call)  # type: ignore[attr-defined]
+        rest.value = ast.copy_location(ast.Call(function, arguments, keywords), call)  # type: ignore[attr-defined]
         return hoisted, rest
+
+    def _bound_before(self, statement: ast.stmt) -> frozenset[str]:
+        """The names that are certainly bound before a statement, or before the one that it was taken out of."""
+        while id(statement) not in self.bound and hasattr(statement, "autojit_origin"):
+            statement = statement.autojit_origin  # type: ignore[attr-defined] -- a mark of our own
+        return self.bound.get(id(statement), frozenset())
+
+
+def without_callees(statements: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements but those that only look up the function of a native call: these Python executes itself."""
+    return [statement for statement in statements if not is_callee(statement)]
+
+
+def is_callee(statement: ast.stmt) -> bool:
+    """Whether a statement looks up the function of a native call, whose arguments are taken out of it."""
+    return getattr(statement, "autojit_callee", False)
 
 
 def is_empty(cell: types.CellType) -> bool:
@@ -300,6 +330,10 @@ def _dotted(node: ast.expr) -> bool:
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)
+
+
+def _has_defaults(node: ast.Lambda) -> bool:
+    return bool(node.args.defaults or any(node.args.kw_defaults))
 
 
 def _computes(node: ast.expr) -> bool:
