@@ -285,6 +285,16 @@ class Swaps:
         self.log.append("looked up")
         return self.first
 
+    @property
+    def by_content(self):
+        return self.first if self.x[0] == 0 else self.second
+
+
+def _add_in_place(x):
+    for i in range(200):
+        x[i] = x[i] + 1
+    return x
+
 
 def _first(x):
     return x * 5
@@ -335,6 +345,14 @@ def test_the_function_of_a_native_call_is_looked_up_first() -> None:
     def property_of(x, y, o):
         return o.prop(x + y)
 
+    def written_meanwhile(x, o):
+        o.x = x
+        return o.by_content(np.add(x, 1, out=x))
+
+    def written_by_a_loop(x, o):
+        o.x = x
+        return o.by_content(_add_in_place(x))
+
     def nested(x, y):
         return undefined_thing(with_state(x * 2), with_state(x + y))  # noqa: F821 -- what is tested
 
@@ -348,6 +366,8 @@ def test_the_function_of_a_native_call_is_looked_up_first() -> None:
         check(function, X, X, True)
     check(property_of, X, np.arange(4.0), Swaps())
     check(property_of, X, X, Swaps())
+    check(written_meanwhile, X, Swaps())
+    check(written_by_a_loop, np.arange(200.0), Swaps())
     check(nested, X, np.arange(4.0))
 
     def rebound(x):

@@ -14,13 +14,13 @@ from autojit.capture.loops import Loops
 from autojit.capture.names import names
 from autojit.capture.prologue import Prologue
 from autojit.capture.recorder import Observed
-from autojit.capture.regions import END, RETURN, Region, RegionTree, without_callees
+from autojit.capture.regions import END, RETURN, Region, RegionTree, is_callee
 from autojit.capture.results import Recipe, RecipeMaker, Unset
 from autojit.capture.statements import Signal
 from autojit.capture.streams import Event
 from autojit.capture.values import UNKNOWN, Arr, ArraySpec, Closure, Frame, Items, Known, Opaque, Sym, storages_in
 from autojit.errors import CannotCapture, Reason, SourceLine
-from autojit.ir.graph import Graph, Write
+from autojit.ir.graph import Graph, Operand, Write
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,6 +112,8 @@ class _Survey(Loops):
         self.cuts: list[Cut] = []
         self.snapshots: dict[int, dict[str, Any]] = {}
         self.guard: Prologue | None = None
+        self.looks_up = False  # whether Python looks up a function before the statements that follow
+        self.contents: dict[int, Any] = {}  # of the arrays from outside, at that time
 
     def run(self, values: dict[str, Any]) -> Capture:
         source, region = self.tree.source, self.region
@@ -140,8 +142,18 @@ class _Survey(Loops):
                     self._cut_makers(error)
         return Capture(region, self.guard or self.prologue, self.cuts, self.snapshots)
 
+    def commit(self, array: Arr, value: Operand) -> None:
+        named = storages_in(self.region_frame.env.values())
+        if self.looks_up and (array.storage.path or any(storage is array.storage for storage in named)):
+            raise CannotCapture("effect", "an array is written between the look-up of a function and its call")
+        super().commit(array, value)
+
     def _statements(self, statements: list[ast.stmt]) -> Signal:
-        for statement in without_callees(statements):
+        for statement in statements:
+            if is_callee(statement):
+                self.looks_up = True
+                self.contents = {id(storage): storage.value for storage in self.arrays}
+                continue
             leaves = ast.Return | ast.Break | ast.Continue
             may_leave = self.leaving is None and any(isinstance(node, leaves) for node in ast.walk(statement))
             if self.cuts or may_leave:
@@ -270,6 +282,8 @@ class _Survey(Loops):
         maker = RecipeMaker(self, [root for root in roots if root is not None])
         recipes = tuple(Unset() if root is None else maker.make(root) for root in roots)
         written = [storage for storage in self.arrays if storage.written]
+        if self.looks_up and any(s.value is not self.contents.get(id(s), s.input) for s in written):
+            raise CannotCapture("effect", "a loop writes an array between the look-up of a function and its call")
         self._check_written(written)
         self.forget_draws()
         writes = [Write(s.input, s.value) for s in written if s.input is not None and s.value is not s.input]
