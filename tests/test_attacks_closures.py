@@ -1,4 +1,4 @@
-"""Names that nested functions share with their function, and the order in which native calls evaluate their parts."""
+"""Cells that nested functions share, annotations, and the order in which native calls evaluate their parts."""
 
 from __future__ import annotations
 
@@ -269,6 +269,7 @@ class Swaps:
     def __init__(self) -> None:
         self.log: list[str] = []
         self.cb = self.first
+        self.x = np.zeros(1)
 
     def first(self, x):
         return x * 2
