@@ -57,7 +57,11 @@ def test_liveness_of_handlers_and_closures() -> None:
     flow = Flow(body, frozenset("ab"))
     inside = body[1].body[0]  # type: ignore[attr-defined] -- the test knows the statement
     assert flow.live_after(inside) >= {"a"}
-    assert "a" in live("a = 1\ng = lambda: a\nb = 2", "a b g")[2]
+    closure = parse("a = 1\ng = lambda: a\nb = 2")
+    flow = Flow(closure, frozenset("abg"))
+    assert flow.held([closure[0]], again=False) == {"a"}
+    assert flow.held(closure, again=False) == set()
+    assert flow.held(closure, again=True) == {"a"}
 
 
 def bound(text: str) -> str:

@@ -258,6 +258,7 @@ class Calls(Builtins):
         frame = Frame(
             function.__qualname__, source.file, env, function.__globals__, globals_path, cells, names, None, trusted
         )
+        frame.postponed = source.postponed
         return self._run(source.node, frame)
 
     def bound_anew(self, names: tuple[str, ...]) -> bool:
@@ -323,8 +324,8 @@ class Calls(Builtins):
         if len(args) > len(names) or any(name not in names for name in kwargs):
             raise CannotCapture("raises", "TypeError: the arguments of a nested function")
         env = {**closure.defaults, **dict(zip(names, args, strict=False)), **kwargs}
-        if any(name not in env for name in names):
-            raise CannotCapture("raises", "TypeError: a nested function misses an argument")
+        if any(name not in env for name in names) or any(name in kwargs for name in names[: len(args)]):
+            raise CannotCapture("raises", "TypeError: a nested function misses an argument, or has it twice")
         body = node.body if isinstance(node.body, list) else [ast.Expr(node.body)]
         stored = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         outer: Frame = closure.frame

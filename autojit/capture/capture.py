@@ -14,13 +14,13 @@ from autojit.capture.loops import Loops
 from autojit.capture.names import names
 from autojit.capture.prologue import Prologue
 from autojit.capture.recorder import Observed
-from autojit.capture.regions import END, RETURN, Region, RegionTree
+from autojit.capture.regions import END, RETURN, Region, RegionTree, is_callee
 from autojit.capture.results import Recipe, RecipeMaker, Unset
 from autojit.capture.statements import Signal
 from autojit.capture.streams import Event
 from autojit.capture.values import UNKNOWN, Arr, ArraySpec, Closure, Frame, Items, Known, Opaque, Sym, storages_in
 from autojit.errors import CannotCapture, Reason, SourceLine
-from autojit.ir.graph import Graph, Write
+from autojit.ir.graph import Graph, Operand, Write
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,6 +112,8 @@ class _Survey(Loops):
         self.cuts: list[Cut] = []
         self.snapshots: dict[int, dict[str, Any]] = {}
         self.guard: Prologue | None = None
+        self.looks_up = False  # whether Python looks up a function before the statements that follow
+        self.contents: dict[int, Any] = {}  # of the arrays from outside, at that time
 
     def run(self, values: dict[str, Any]) -> Capture:
         source, region = self.tree.source, self.region
@@ -125,6 +127,7 @@ class _Survey(Loops):
             value = values.get(name, UNKNOWN)
             self.frame.env[name] = self.wrap(value, f"L_{name}", name, moving=name in region.moving)
         self.frame.node = source.node
+        self.frame.postponed = source.postponed
         self.region_frame = self.frame
         self.shared = {name: self.frame.env.get(name) for name in (*code.co_cellvars, *code.co_freevars)}
         signal = self._statements(region.statements)
@@ -139,8 +142,18 @@ class _Survey(Loops):
                     self._cut_makers(error)
         return Capture(region, self.guard or self.prologue, self.cuts, self.snapshots)
 
+    def commit(self, array: Arr, value: Operand) -> None:
+        named = storages_in(self.region_frame.env.values())
+        if self.looks_up and (array.storage.path or any(storage is array.storage for storage in named)):
+            raise CannotCapture("effect", "an array is written between the look-up of a function and its call")
+        super().commit(array, value)
+
     def _statements(self, statements: list[ast.stmt]) -> Signal:
         for statement in statements:
+            if is_callee(statement):
+                self.looks_up = True
+                self.contents = {id(storage): storage.value for storage in self.arrays}
+                continue
             leaves = ast.Return | ast.Break | ast.Continue
             may_leave = self.leaving is None and any(isinstance(node, leaves) for node in ast.walk(statement))
             if self.cuts or may_leave:
@@ -257,6 +270,7 @@ class _Survey(Loops):
             raise CannotCapture("data-branch", "the data decides how these statements are left")
         if self.exits:
             exit_code, returned = RETURN, self.returned(signal)
+            self.frame.env.update({name: self._at_exit(name) for name in region.live_return})
             self.builder.predicate = None  # all ways end here
         if exit_code != RETURN:
             roots = [self.frame.env.get(name) for name in region.live_out]
@@ -268,6 +282,8 @@ class _Survey(Loops):
         maker = RecipeMaker(self, [root for root in roots if root is not None])
         recipes = tuple(Unset() if root is None else maker.make(root) for root in roots)
         written = [storage for storage in self.arrays if storage.written]
+        if self.looks_up and any(s.value is not self.contents.get(id(s), s.input) for s in written):
+            raise CannotCapture("effect", "a loop writes an array between the look-up of a function and its call")
         self._check_written(written)
         self.forget_draws()
         writes = [Write(s.input, s.value) for s in written if s.input is not None and s.value is not s.input]
@@ -277,6 +293,16 @@ class _Survey(Loops):
             tuple(str(write.target) for write in writes), tuple(s.path for s in self.arrays if s.path),
             tuple(self.unrolled.items()), tuple(dict.fromkeys(self.left)), tuple(self.draws),
         )  # fmt: skip
+
+    def _at_exit(self, name: str) -> Any:
+        """What a name means after the region, which the data decides how to leave."""
+        value = self.frame.env.get(name)
+        for way in self.exits:
+            other = way.env.get(name)
+            if way.when is None or value is None or other is None:
+                raise CannotCapture("data-branch", f"`{name}` may have no value here, as the data decides")
+            value = self.choice(way.when, other, value, f"`{name}`")
+        return value
 
     def _check_written(self, written: list[Any]) -> None:
         paths = [storage.path for storage in self.arrays if storage.path]

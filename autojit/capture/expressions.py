@@ -264,6 +264,8 @@ class Expressions(Calls):
 
     def defaults_of(self, node: ast.FunctionDef | ast.Lambda) -> dict[str, Any]:
         """The default values of a nested function, evaluated where it is defined."""
+        if node.args.posonlyargs or node.args.kwonlyargs:
+            raise CannotCapture("unsupported-syntax", "a nested function with `*` or `/` in its parameters")
         names = [argument.arg for argument in node.args.args]
         values = [self.evaluate(default) for default in node.args.defaults]
         return dict(zip(names[len(names) - len(values) :], values, strict=True)) if values else {}

@@ -16,6 +16,7 @@ class _Names(ast.NodeVisitor):
         self.reads: set[str] = set()
         self.binds: set[str] = set()
         self.captured: set[str] = set()  # read inside a nested scope: alive as long as the function object
+        self.holders: list[tuple[ast.AST, frozenset[str]]] = []  # the nested scopes, with what each of them captures
         self.maybe: set[str] = set()  # bound by a `:=` that is not evaluated on every way through
         self._depth = 0  # of expressions that may be skipped
 
@@ -74,20 +75,25 @@ class _Names(ast.NodeVisitor):
 
     visit_MatchStar = visit_MatchAs  # type: ignore[assignment] -- has a name too
 
-    def _scope(self, node: ast.AST) -> None:
-        inner = _Names()
-        for child in ast.iter_child_nodes(node):
-            inner.visit(child)
-        own = set(inner.binds)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            own |= {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
-            own -= {name for n in ast.walk(node) if isinstance(n, ast.Nonlocal) for name in n.names}
-        else:
-            own = set()  # a class body reads a name from outside until it binds it
-        outside = {n.id for n in _evaluated_outside(node) if isinstance(n, ast.Name)}
-        free = ((inner.reads | inner.captured) - own) | outside
-        self.reads |= free
-        self.captured |= free
+    def _scope(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef) -> None:
+        inner = names(_evaluated_outside(node))
+        self.reads |= inner.reads
+        self.binds |= inner.binds
+        self.maybe |= inner.maybe
+        held = set(inner.captured)
+        body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else [*node.body]
+        inner = names([*body, *getattr(node, "type_params", ())])
+        outer = {name for part in ast.walk(node) if isinstance(part, ast.Nonlocal) for name in part.names}
+        own: set[str] = set()  # a class body reads a name from outside until it binds it
+        if not isinstance(node, ast.ClassDef):
+            own = inner.binds | {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+        # What a nested scope may bind is as good as read: nobody knows when it does.
+        self._hold(node, held | (inner.reads | inner.captured | outer) - (own - outer))
+
+    def _hold(self, node: ast.AST, held: set[str]) -> None:
+        self.reads |= held
+        self.captured |= held
+        self.holders.append((node, frozenset(held)))
 
     def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         self.binds.add(node.name)
@@ -96,33 +102,40 @@ class _Names(ast.NodeVisitor):
     visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = _definition
     visit_Lambda = _scope
 
-    def _comprehension(self, node: ast.AST) -> None:
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
+        first = node.generators[0].iter
         inner = _Names()
-        for child in ast.iter_child_nodes(node):
-            inner.visit(child)
+        for part in ast.iter_child_nodes(node):
+            if part is not node.generators[0]:
+                inner.visit(part)
+        for part in ast.iter_child_nodes(node.generators[0]):
+            if part is not first:
+                inner.visit(part)
         walrus = {
             n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr) and isinstance(n.target, ast.Name)
         }
-        # The checker cannot know: a comprehension.
-        targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}  # type: ignore[attr-defined]
-        first = names([node.generators[0].iter])  # type: ignore[attr-defined] -- a comprehension
-        self.reads |= ((inner.reads | inner.captured) - targets) | first.reads
-        self.captured |= inner.captured - targets
+        targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        self.reads |= (inner.reads | inner.captured) - targets
         self.binds |= walrus
         self.maybe |= walrus
+        if isinstance(node, ast.GeneratorExp):  # it reads when it is asked for elements
+            self._hold(node, ((inner.reads | inner.captured) - targets) | walrus)
+        elif inner.captured - targets:
+            self._hold(node, inner.captured - targets)
+        self.visit(first)  # the enclosing scope evaluates it, at once
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
 
-def _evaluated_outside(node: ast.AST) -> Iterable[ast.AST]:
+def _evaluated_outside(node: ast.AST) -> list[ast.AST]:
     """The parts of a definition that the enclosing scope evaluates."""
+    parts: list[ast.AST | None] = [*getattr(node, "decorator_list", ()), getattr(node, "returns", None)]
     arguments = getattr(node, "args", None)
     if isinstance(arguments, ast.arguments):
-        for default in [*arguments.defaults, *arguments.kw_defaults]:
-            if default is not None:
-                yield from ast.walk(default)
-    for decorator in getattr(node, "decorator_list", ()):
-        yield from ast.walk(decorator)
+        parts += [*arguments.defaults, *arguments.kw_defaults]
+        parts += [part.annotation for part in ast.walk(arguments) if isinstance(part, ast.arg)]
+    parts += [*getattr(node, "bases", ()), *getattr(node, "keywords", ())]
+    return [part for part in parts if part is not None]
 
 
 def names(nodes: Iterable[ast.AST]) -> _Names:
@@ -141,7 +154,9 @@ class Flow:
 
     def __init__(self, body: Sequence[ast.stmt], local_names: frozenset[str]) -> None:
         self.local_names = local_names
-        self.captured = names(body).captured & local_names
+        found = names(body)
+        self.captured = found.captured & local_names
+        self._holders = found.holders
         self.after: dict[int, frozenset[str]] = {}  # id(statement) -> live after it
         self.raised: dict[int, frozenset[str]] = {}  # id(statement) -> live where an exception or `return` leads
         self._loops: list[tuple[frozenset[str], frozenset[str]]] = []  # (live at continue, live at break)
@@ -149,8 +164,17 @@ class Flow:
         self.block(body, frozenset())
 
     def live_after(self, statement: ast.stmt) -> frozenset[str]:
-        """The local names that may be read after a statement of the body."""
-        return self.after[id(statement)] | self.captured
+        """The local names that the function may read after a statement of the body."""
+        return self.after[id(statement)]
+
+    def held(self, statements: Sequence[ast.stmt], again: bool) -> frozenset[str]:
+        """The local names that functions may read which were made elsewhere, before these statements or after them.
+
+        A function that the statements make is theirs to account for; not so where they run again and again.
+        """
+        own = frozenset() if again else {id(node) for statement in statements for node in ast.walk(statement)}
+        found = [held for node, held in self._holders if id(node) not in own]
+        return frozenset().union(*found) & self.local_names
 
     def block(self, body: Sequence[ast.stmt], live: frozenset[str]) -> frozenset[str]:
         """Walk a block backwards; the names live at its entry."""

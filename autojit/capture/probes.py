@@ -8,7 +8,7 @@ import copy
 import types
 from collections.abc import Mapping
 
-from autojit.capture.regions import BREAK, CONTINUE, RETURN, TEMPORARY, Native, Region, RegionTree, leaving
+from autojit.capture.regions import BREAK, CONTINUE, RETURN, TEMPORARY, Native, Region, RegionTree, is_callee, leaving
 from autojit.capture.source import compile_body
 from autojit.errors import CannotCapture
 
@@ -196,5 +196,7 @@ def _probe(region: Region, original: list[ast.stmt]) -> ast.stmt:
             ast.copy_location(node, first)
             # The checker cannot know: a statement.
             node.end_lineno, node.end_col_offset = first.lineno, first.col_offset  # type: ignore[attr-defined]
+    # After all that the plan has done, which is pure but for what stands before the call.
+    parsed.body += [copy.deepcopy(statement) for statement in region.statements if is_callee(statement)]  # type: ignore[attr-defined]
     parsed.orelse = original  # type: ignore[attr-defined] -- an `if`
     return parsed

@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from autojit.capture.regions import BREAK, CONTINUE, END, RETURN, Region, RegionTree
+from autojit.capture.regions import BREAK, CONTINUE, END, RETURN, Region, RegionTree, without_callees
 from autojit.capture.source import compile_body
 
 _MARK = "autojit reference"
@@ -40,7 +40,7 @@ def reference(
     free = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     parameters = [name for name in region.live_in if name not in free]
     declared = [node for node in ast.walk(source.node) if isinstance(node, ast.Global | ast.Nonlocal)]
-    body = [_Exits().visit(copy.deepcopy(statement)) for statement in region.statements]
+    body = [_Exits().visit(copy.deepcopy(statement)) for statement in without_callees(region.statements)]
     first = region.statements[0]
     arguments = ast.arguments([], [ast.arg(name) for name in parameters], None, [], [], None, [])
     name = "autojit_lambda" if isinstance(source.node, ast.Lambda) else source.node.name

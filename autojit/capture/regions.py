@@ -46,7 +46,8 @@ class Region:
         live_out: Local names bound here that may be read afterwards.
         certain: The part of `live_out` that every way through the region binds.
         late: The live-ins that are free variables without a value when the function was decorated.
-        live_return: Local names bound here that a `finally` around the region may read after a `return` in it.
+        live_return: Local names bound here that may be read after a `return` in it, by a `finally` around the region
+            or by a function that was made outside it.
         moving: Names that enclosing native loops rebind: their values change from entry to entry.
         unbound: A live-in that may be unbound, so that the region can have no probe; or "".
         parts: What a split left: regions and native statements in program order; or `None`.
@@ -134,6 +135,7 @@ class RegionTree:
         # When the function starts, its parameters have values and nothing else has.
         self.root.live_in = tuple(name for name in self.root.live_in if name in bound)
         self.root.unbound = ""
+        self.root.certain = frozenset()  # a call that starts again binds the names in a frame of its own
 
     def _region(
         self,
@@ -145,10 +147,15 @@ class RegionTree:
     ) -> Region:
         """Make a region; `before` and `extra_live` stand in for statements that the analysis has not seen."""
         first, last = statements[0], statements[-1]
-        bound = self.bound.get(id(first), before if before is not None else frozenset())
+        bound = self._bound_before(first) if before is None else self.bound.get(id(first), before)
         known = [s for s in statements if id(s) in self.flow.after]
         live_after = (self.flow.live_after(known[-1]) if known else self.bound.get(id(last), bound)) | extra_live
+        # Cells outlive the region, also where it returns.
+        held = self.flow.held(statements, depth > 0) | self.free_names
+        live_after |= held
+        statements, every = without_callees(statements), statements
         found = names(statements)
+        extra_live |= {name for name in found.binds if name.startswith(TEMPORARY)}
         reads = found.reads & self.local_names
         if "super" in found.reads and "__class__" in self.free_names:
             extra_reads = frozenset(
@@ -168,14 +175,14 @@ class RegionTree:
         unbound = sorted(needed - bound)
         region = Region(
             len(self.regions),
-            statements,
+            every,
             tuple(sorted(needed)),
             live_out,
             ends,
             moving,
             unbound[0] if unbound else "",
             depth,
-            tuple(sorted(found.binds & self.flow.raised.get(id(first), frozenset()))),
+            tuple(sorted(found.binds & (self.flow.raised.get(id(first), frozenset()) | held))),
             tuple(sorted(needed & self.late_names)),
         )
         self.regions.append(region)
@@ -199,7 +206,7 @@ class RegionTree:
             hoisted, rest = self._hoist(statement)
             if hoisted:
                 run.extend(hoisted)
-                temporaries = frozenset(names(hoisted).binds)
+                temporaries = frozenset(names(without_callees(hoisted)).binds)
                 needed = names([rest]).reads & self.local_names
                 close(temporaries | needed | self._live_around(statement), self.bound.get(id(statement)))
             else:
@@ -209,8 +216,7 @@ class RegionTree:
         region.parts = parts
 
     def _live_around(self, statement: ast.stmt) -> frozenset[str]:
-        after = self.flow.after.get(id(statement))
-        return (after if after is not None else frozenset()) | self.flow.captured
+        return self.flow.after.get(id(statement), frozenset())
 
     def _native(self, statement: ast.stmt, region: Region) -> Native:
         native = Native(statement)
@@ -235,15 +241,22 @@ class RegionTree:
         if any(isinstance(n, ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await) for n in ast.walk(call)):
             return [], statement
         values = [*call.args, *(keyword.value for keyword in call.keywords)]
-        if not any(_computes(value) for value in values):
+        if not any(_computes(value) for value in values) or any(k.arg is None for k in call.keywords[:-1]):
             return [], statement
+        own = self.local_names - self.flow.captured - self.free_names  # nothing in the call can bind them anew
+        bound = self._bound_before(statement)
+        if any(isinstance(value, ast.Name) and value.id in self.local_names - bound for value in values):
+            return [], statement  # to read the name may raise, in its turn
         hoisted: list[ast.stmt] = []
 
         def take(value: ast.expr) -> ast.expr:
-            if isinstance(value, ast.Constant | ast.Lambda):
+            if isinstance(value, ast.Constant) or (isinstance(value, ast.Lambda) and not _has_defaults(value)):
                 return value
-            if isinstance(value, ast.Name) and value.id in self.local_names - self.flow.captured - self.free_names:
-                return value  # no other argument can bind it anew
+            if isinstance(value, ast.Name) and value.id in own:
+                return value
+            return lift(value)
+
+        def lift(value: ast.expr) -> ast.expr:
             name = f"{TEMPORARY}_{self._hoisted}"
             self._hoisted += 1
             assign = ast.copy_location(ast.Assign([_at(ast.Name(name, ast.Store()), value)], value), value)
@@ -251,13 +264,34 @@ class RegionTree:
             hoisted.append(assign)
             return _at(ast.Name(name, ast.Load()), value)
 
+        function = call.func
+        if not (isinstance(function, ast.Name) and function.id in own & bound):
+            # Python looks the function up before it evaluates the arguments; a plan leaves that to Python.
+            function = lift(function)
+            hoisted[0].autojit_callee = True  # type: ignore[attr-defined] -- a mark of our own
         arguments = [take(value) for value in call.args]
         keywords = [_at(ast.keyword(k.arg, take(k.value)), k.value) for k in call.keywords]
         rest = copy.copy(statement)
         rest.autojit_origin = statement  # type: ignore[attr-defined] -- a mark of our own
         # The checker cannot know: an assignment or return.
-        rest.value = ast.copy_location(ast.Call(call.func, arguments, keywords), call)  # type: ignore[attr-defined]
+        rest.value = ast.copy_location(ast.Call(function, arguments, keywords), call)  # type: ignore[attr-defined]
         return hoisted, rest
+
+    def _bound_before(self, statement: ast.stmt) -> frozenset[str]:
+        """The names that are certainly bound before a statement, or before the one that it was taken out of."""
+        while id(statement) not in self.bound and hasattr(statement, "autojit_origin"):
+            statement = statement.autojit_origin  # type: ignore[attr-defined] -- a mark of our own
+        return self.bound.get(id(statement), frozenset())
+
+
+def without_callees(statements: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements but those that only look up the function of a native call: these Python executes itself."""
+    return [statement for statement in statements if not is_callee(statement)]
+
+
+def is_callee(statement: ast.stmt) -> bool:
+    """Whether a statement looks up the function of a native call, whose arguments are taken out of it."""
+    return getattr(statement, "autojit_callee", False)
 
 
 def is_empty(cell: types.CellType) -> bool:
@@ -302,6 +336,10 @@ def _dotted(node: ast.expr) -> bool:
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)
+
+
+def _has_defaults(node: ast.Lambda) -> bool:
+    return bool(node.args.defaults or any(node.args.kw_defaults))
 
 
 def _computes(node: ast.expr) -> bool:

@@ -12,7 +12,8 @@ from autojit.errors import CannotCapture, SourceLine
 
 _FACTORY = "__autojit_factory__"
 #: The compiler flags that `from __future__` statements set in a code object.
-_FUTURE = 0x1000000 | 0x800000 | 0x400000 | 0x200000 | 0x100000 | 0x80000 | 0x40000 | 0x20000
+_POSTPONED = 0x1000000
+_FUTURE = _POSTPONED | 0x800000 | 0x400000 | 0x200000 | 0x100000 | 0x80000 | 0x40000 | 0x20000
 
 _trees: dict[str, tuple[list[str], ast.Module]] = {}
 
@@ -40,6 +41,11 @@ class FunctionSource:
     @property
     def name(self) -> str:
         return self.function.__qualname__
+
+    @property
+    def postponed(self) -> bool:
+        """Whether the annotations of nested functions are not evaluated."""
+        return bool(self.function.__code__.co_flags & _POSTPONED)
 
     def line(self, node: ast.AST) -> SourceLine:
         """Where a part of the function stands."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -143,6 +144,8 @@ class Statements(Draws):
     def _run_AnnAssign(self, node: ast.AnnAssign) -> Signal:
         if node.value is not None:
             self.bind(node.target, self.evaluate(node.value))
+        elif not isinstance(node.target, ast.Name):
+            raise CannotCapture("statement", "an annotation of an item or attribute")
         return None
 
     def _run_AugAssign(self, node: ast.AugAssign) -> Signal:
@@ -233,8 +236,41 @@ class Statements(Draws):
             raise CannotCapture("statement", "a decorated nested function")
         if any(isinstance(inner, ast.Nonlocal | ast.Global | ast.Yield | ast.YieldFrom) for inner in ast.walk(node)):
             raise CannotCapture("statement", "a nested function with `nonlocal`, `global` or `yield`")
-        self.frame.env[node.name] = Closure(node, self.frame, self.defaults_of(node))
+        defaults = self.defaults_of(node)
+        self._evaluate_annotations(node)
+        self.frame.env[node.name] = Closure(node, self.frame, defaults)
         return None
+
+    def _evaluate_annotations(self, node: ast.FunctionDef) -> None:
+        """Python evaluates them where the function is defined: they may raise."""
+        outermost = self.frame
+        while outermost.parent is not None:
+            outermost = outermost.parent
+        if outermost.postponed:
+            return
+        annotations = [part.annotation for part in ast.walk(node.args) if isinstance(part, ast.arg)]
+        for annotation in (*annotations, node.returns):
+            if isinstance(annotation, ast.Name | ast.Attribute):
+                self.evaluate(annotation)  # nothing is done with it: it may be anything
+            elif annotation is not None:
+                self._annotation(annotation)
+
+    def _annotation(self, node: ast.expr) -> Any:
+        """A type of Python's or NumPy's: what is made of others is made by Python itself."""
+        if isinstance(node, ast.Subscript):
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            owner, keys = self._annotation(node.value), tuple(map(self._annotation, parts))
+            return self.ask(operator.getitem, owner, keys if isinstance(node.slice, ast.Tuple) else keys[0])
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            return self.ask(operator.or_, self._annotation(node.left), self._annotation(node.right))
+        if isinstance(node, ast.List):
+            return [self._annotation(part) for part in node.elts]
+        value = self.evaluate(node) if isinstance(node, ast.Constant | ast.Name | ast.Attribute) else None
+        known = value.value if isinstance(value, Known) else node
+        modules = ("builtins", "numpy", "typing", "collections.abc")
+        if not isinstance(node, ast.Constant) and getattr(known, "__module__", "") not in modules:
+            raise CannotCapture("statement", "a nested function with annotations that are more than types")
+        return known
 
     def _run_Assert(self, node: ast.Assert) -> Signal:
         if not self.truth(self.evaluate(node.test)):

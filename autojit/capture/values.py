@@ -326,6 +326,7 @@ class Frame:
         locals: The names that are local.
         caller: The frame that called this one.
         node: The function's definition.
+        postponed: Whether annotations are not evaluated in the function's file.
     """
 
     name: str
@@ -339,6 +340,7 @@ class Frame:
     trusted: bool = False
     caller: Frame | None = None
     node: Any = None
+    postponed: bool = False
 
 
 def storages_in(values: Iterable[Any]) -> Iterator[Storage]:

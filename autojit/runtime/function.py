@@ -17,7 +17,7 @@ from autojit.capture.calls import source_of
 from autojit.capture.capture import Capture, Options, capture, region_key, stand_in_for
 from autojit.capture.explore import explore_parts
 from autojit.capture.probes import instrument
-from autojit.capture.regions import RETURN, Region, RegionTree, leaves
+from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
 from autojit.config import Config
 from autojit.errors import AutojitError, AutojitWarning, CannotCapture, Reason, SourceLine, UncompilableError
 from autojit.partition.cost import entry_cost, estimate
@@ -28,7 +28,7 @@ from autojit.runtime.debug import describe
 from autojit.runtime.environment import is_default
 from autojit.runtime.forks import is_cut_off, when_cut_off
 from autojit.runtime.measured import Trial
-from autojit.runtime.plan import Plan, native_plan
+from autojit.runtime.plan import UNSET, Plan, native_plan
 from autojit.runtime.probe import Probe, Restart
 from autojit.runtime.twins import Twins
 
@@ -201,7 +201,12 @@ class Controller:
             rest += 1
         if code.co_flags & inspect.CO_VARKEYWORDS:
             kwargs.update(values.get(names[rest], {}))
-        return RETURN, self.function(*args, **kwargs)
+        assert self.tree is not None
+        root, returned = self.tree.root, self.function(*args, **kwargs)
+        # The names of outer functions are bound: the call has done it.
+        if root.exits:
+            return RETURN, returned, *(UNSET for _ in root.live_return)
+        return END, *(UNSET for _ in root.live_out)
 
     def _make(self, probe: Probe, values: dict[str, Any]) -> Plan | None:
         """Capture and compile a region for these values."""
