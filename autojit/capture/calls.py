@@ -149,7 +149,8 @@ class Calls(Builtins):
     def _vectorize(self, known: Known, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """`np.vectorize(f)`, or the call of what it has made."""
         if known.value is np.vectorize:
-            if len(args) > 2 or not args or set(kwargs) - {"otypes", "doc"}:
+            twice = len(args) > 1 and "otypes" in kwargs
+            if len(args) > 2 or not args or set(kwargs) - {"otypes", "doc"} or twice:
                 raise CannotCapture("keyword", "`np.vectorize` with more than `otypes`")
             made = Vectorize(args[0], args[1] if len(args) > 1 else kwargs.get("otypes", Known(None)))
             if not (isinstance(made.pyfunc, Closure) or callable(getattr(made.pyfunc, "value", None))):
@@ -199,6 +200,8 @@ class Calls(Builtins):
 
     def _items_method(self, owner: Items, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         items = owner.items
+        if kwargs:
+            raise CannotCapture("unsupported-syntax", f"keywords of the method `.{name}`")
         if owner.path is not None and name in (
             "append",
             "extend",
@@ -221,12 +224,12 @@ class Calls(Builtins):
                 return Known(None)
             if name == "pop" and items:
                 return self.ask(items.pop, *(self.static(a) for a in args))
-            if name == "copy":
+            if name == "copy" and not args:
                 return Items(list, list(items))
         if isinstance(items, dict):
             if name in ("items", "values", "keys") and not args:
                 return self.dict_view(getattr(dict, name), owner)
-            if name == "get":
+            if name == "get" and len(args) in (1, 2):
                 return items.get(self.static(args[0]), args[1] if len(args) > 1 else Known(None))
         raise CannotCapture("unsupported-syntax", f"the method `.{name}` of a {owner.kind.__name__}")
 
@@ -322,7 +325,10 @@ class Calls(Builtins):
         names = [argument.arg for argument in arguments.args]
         if len(args) > len(names) or any(name not in names for name in kwargs):
             raise CannotCapture("raises", "TypeError: the arguments of a nested function")
-        env = {**closure.defaults, **dict(zip(names, args, strict=False)), **kwargs}
+        placed = dict(zip(names, args, strict=False))
+        if placed.keys() & kwargs.keys():
+            raise CannotCapture("raises", "TypeError: an argument of a nested function is given twice")
+        env = {**closure.defaults, **placed, **kwargs}
         if any(name not in env for name in names):
             raise CannotCapture("raises", "TypeError: a nested function misses an argument")
         body = node.body if isinstance(node.body, list) else [ast.Expr(node.body)]

@@ -186,8 +186,7 @@ class Expressions(Calls):
         items: dict[Any, Any] = {}
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
-                inner = self.evaluate(value)
-                items.update(self.as_items(inner).items)  # type: ignore[arg-type] -- items of a dict
+                items.update(self._mapping(self.evaluate(value)))
             else:
                 items.update([(self.static(self.evaluate(key)), self.evaluate(value))])  # the key first
         return Items(dict, items)
@@ -464,11 +463,21 @@ class Expressions(Calls):
         kwargs: dict[str, Any] = {}
         for keyword in node.keywords:
             value = self.evaluate(keyword.value)
-            if keyword.arg is None:
-                kwargs.update(self.as_items(value).items)  # type: ignore[arg-type] -- items of a dict
-            else:
-                kwargs[keyword.arg] = value
+            given = self._mapping(value) if keyword.arg is None else {keyword.arg: value}
+            for name in given:
+                if not isinstance(name, str):
+                    raise CannotCapture("raises", "TypeError: keywords must be strings")
+                if name in kwargs:
+                    raise CannotCapture("raises", f"TypeError: multiple values for the keyword `{name}`")
+            kwargs.update(given)
         return self.call(function, args, kwargs)
+
+    def _mapping(self, value: Any) -> dict[Any, Any]:
+        """What `**value` gives: Python takes no list of pairs here, as `dict.update` would."""
+        items = self.as_items(value).items
+        if not isinstance(items, dict):
+            raise CannotCapture("raises", f"TypeError: {describe(value)} is not a mapping")
+        return items
 
 
 def _find(kind: type, name: str) -> Any:
