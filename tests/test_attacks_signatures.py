@@ -1,13 +1,22 @@
 """Arguments that Python refuses or places in its own way: keywords, defaults, records, the kinds of scalars."""
+# ruff: noqa: PIE804 -- keywords in dicts are what is tested
 
 from __future__ import annotations
+
+import collections
+from dataclasses import KW_ONLY, InitVar, dataclass, field
 
 import numpy as np
 import pytest
 
+import autojit as aj
 from tests.helpers import check
 
 X = np.arange(1.0, 4.0)
+
+
+def eager(function):
+    return aj.autocluster(policy="eager")(function)
 
 
 def _twice_by_name(x):
@@ -148,3 +157,182 @@ def test_round_of_a_loop_variable(digits) -> None:
 
     check(f, np.zeros(60), digits)
     check(constant, np.zeros(60))
+
+
+@dataclass
+class Plain:
+    a: object
+    b: object = 2.0
+
+
+@dataclass
+class WithInitVar:
+    c: InitVar[int]
+    b: object
+
+
+@dataclass
+class KeywordOnly:
+    a: object
+    _: KW_ONLY
+    b: object = 3
+
+
+@dataclass(kw_only=True)
+class AllKeywordOnly:
+    a: object
+    b: object = 3
+
+
+@dataclass
+class NotGiven:
+    a: object
+    b: object = field(default=4, init=False)
+
+
+@dataclass
+class Doubling:
+    a: object
+
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value * 2)
+
+
+@dataclass
+class Tripling:
+    a: object
+
+    def __getattribute__(self, name):
+        return object.__getattribute__(self, name) * 3 if name == "a" else object.__getattribute__(self, name)
+
+
+@dataclass(frozen=True)
+class Frozen:
+    a: object
+    b: object = 2
+
+
+@dataclass(init=False)
+class Heir(Plain):
+    c: object = 5
+
+
+@dataclass
+class Subclass(Plain):
+    c: object = 5
+
+
+class Property(Plain):
+    @property
+    def a(self):
+        return self.kept * 2
+
+    @a.setter
+    def a(self, value):
+        self.kept = value
+
+
+def _reads(x):
+    one, two = Plain(x), Plain(b=x, a=3)
+    return one.a * one.b, two.a * two.b, Frozen(x).a * Frozen(x).b, Subclass(x, c=x * 2).c, KeywordOnly(x, b=4).b * x
+
+
+RECORDS = [
+    lambda x: WithInitVar(x, 2).b * x,
+    lambda x: WithInitVar(c=x, b=2).b * x,
+    lambda x: AllKeywordOnly(x).a * 2,
+    lambda x: AllKeywordOnly(a=x).b * x,
+    lambda x: KeywordOnly(x, 2).a * 2,
+    lambda x: NotGiven(x, b=2).a * 2,
+    lambda x: NotGiven(x * 2),
+    lambda x: Plain(x, 2, 3).a * 2,
+    lambda x: Plain(x, b=2, a=3).a * x,
+    lambda x: Plain(x, c=2).a * 2,
+    lambda x: Plain().a * x,
+    lambda x: Doubling(x).a * 2,
+    lambda x: Tripling(x).a * 2,
+    lambda x: Heir(x * 2),
+    lambda x: Heir(x * 2).c * x,
+    lambda x: Property(x).a * 2,
+    lambda x: Property(x * 2),
+    lambda x: Plain(x * 2),
+    lambda x: (Frozen(x * 2), Subclass(x, 1), AllKeywordOnly(a=x)),
+    _reads,
+]
+
+
+@pytest.mark.parametrize("number", range(len(RECORDS)))
+def test_records_made_in_the_region(number) -> None:
+    check(RECORDS[number], X)
+
+
+def test_simple_records_are_captured() -> None:
+    check(_reads, X, whole=True)
+
+
+DEFAULT = [1.0]
+Defaults = collections.namedtuple("Defaults", "a b", defaults=[DEFAULT])
+
+
+class Box:
+    pass
+
+
+@dataclass
+class Holder:
+    a: object
+    b: object = Box()
+
+
+class Renamed(collections.namedtuple("Base", "a b")):
+    a = property(lambda self: 2.0)
+
+
+class Logged(collections.namedtuple("LoggedBase", "a")):
+    def __init__(self, a):
+        DEFAULT.append(0.0)
+
+
+def test_defaults_are_the_objects_themselves() -> None:
+    def named(x):
+        return Defaults(x * 2)
+
+    def record(x):
+        return Holder(x * 2)
+
+    d = eager(named)
+    for _ in range(3):
+        assert d(X).b is DEFAULT
+    d = eager(record)
+    for _ in range(3):
+        assert d(X).b is Holder.__init__.__defaults__[0]
+
+
+def test_defaults_that_are_changed() -> None:
+    P = collections.namedtuple("P", "a b", defaults=[2.0])
+
+    def f(x):
+        p = P(x)
+        return p.a * p.b
+
+    d = eager(f)
+    assert np.array_equal(d(X), X * 2)
+    P.__new__.__defaults__ = (5.0,)
+    assert np.array_equal(d(X), X * 5)
+
+
+def test_heirs_of_named_tuples() -> None:
+    def f(x):
+        r = Renamed(x, 1)
+        return r.a * x
+
+    def logged(x):
+        return Logged(x).a * 2
+
+    check(f, X)
+    before = len(DEFAULT)
+    d = eager(logged)
+    for n in range(3):
+        d(X)
+        assert len(DEFAULT) == before + n + 1
+    del DEFAULT[before:]

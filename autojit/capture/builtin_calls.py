@@ -48,7 +48,7 @@ class Builtins(Iteration):
         for value in args:
             if isinstance(value, Opaque):
                 raise CannotCapture(value.id, value.detail)
-        # The rules' parameters have Python's names where Python takes keywords; elsewhere they are of the position only.
+        # The rules' parameters have Python's names where Python takes keywords; elsewhere they have none.
         named = getattr(self, f"_builtin_{getattr(function, '__name__', '')}", None)
         if named is not None and getattr(builtins, function.__name__, None) is function:
             try:
