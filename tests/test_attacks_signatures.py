@@ -336,3 +336,75 @@ def test_heirs_of_named_tuples() -> None:
         d(X)
         assert len(DEFAULT) == before + n + 1
     del DEFAULT[before:]
+
+
+LOG: list[int] = []
+
+
+def _native(x, *, z=1):
+    LOG.append(1)
+    y = x * z
+    return y + 1
+
+
+def _captured(x, *, z=1.0):
+    return x * z
+
+
+def _positional(x, a=1.0, b=2.0):
+    return x * a + b
+
+
+@pytest.mark.parametrize("callee", [_native, _captured])
+def test_keyword_only_defaults_that_are_changed(callee) -> None:
+    def f(x):
+        y = x + 1
+        return callee(y)
+
+    before = callee.__kwdefaults__
+    callee.__kwdefaults__ = dict(before)
+    try:
+        d = eager(f)
+        for change in (
+            lambda: None,
+            lambda: callee.__kwdefaults__.update(z=5),
+            lambda: callee.__kwdefaults__.update(z=2.5),
+            lambda: setattr(callee, "__kwdefaults__", {"z": 7}),
+        ):
+            change()
+            for _ in range(2):
+                assert np.array_equal(d(X), f(X))
+        callee.__kwdefaults__ = None
+        with pytest.raises(TypeError, match="required keyword-only"):
+            d(X)
+    finally:
+        callee.__kwdefaults__ = before
+
+
+def test_keyword_only_defaults_of_the_function_itself() -> None:
+    def f(x, *, z=1):
+        return x * z
+
+    d = eager(f)
+    for z in (1, 5, 2.5):
+        f.__kwdefaults__["z"] = z
+        assert np.array_equal(d(X), f(X))
+
+
+def test_defaults_whose_number_is_changed() -> None:
+    def f(x):
+        y = x + 1
+        return _positional(y)
+
+    before = _positional.__defaults__
+    try:
+        d = eager(f)
+        for defaults in (before, (9.0, 3.0, 4.0), (5.0, 6.0)):
+            _positional.__defaults__ = defaults
+            for _ in range(2):
+                assert np.array_equal(d(X), f(X))
+        _positional.__defaults__ = (5.0,)
+        with pytest.raises(TypeError, match="missing"):
+            d(X)
+    finally:
+        _positional.__defaults__ = before
