@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import abc
 import collections
+import enum
+import weakref
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 
 import numpy as np
@@ -408,3 +411,104 @@ def test_defaults_whose_number_is_changed() -> None:
             d(X)
     finally:
         _positional.__defaults__ = before
+
+
+class Telling(np.float64):
+    def __mul__(self, other):
+        return "mul"
+
+    __rmul__ = __mul__
+
+
+class Color(np.float64, enum.Enum):
+    RED = 2.0
+
+    def __mul__(self, other):
+        return "red"
+
+
+class Pretender:
+    __class__ = int
+
+
+class Asked:
+    def __getattribute__(self, name):
+        return int if name == "__class__" else object.__getattribute__(self, name)
+
+
+class Meta(type):
+    def __instancecheck__(cls, instance):
+        return True
+
+
+class Everything(metaclass=Meta):
+    pass
+
+
+class Ruled(abc.ABC):
+    @classmethod
+    def __subclasshook__(cls, kind):
+        return True
+
+
+@pytest.mark.parametrize("value", [Telling(2.0), Color.RED])
+def test_classes_derived_from_numpys_scalars(value) -> None:
+    def f(x, v):
+        return v * x, x + 1
+
+    def inside(x, values):
+        return values[0] * x, x + 1
+
+    def reversed_operands(x, v):
+        return x * v
+
+    for one in (f, reversed_operands):
+        assert_equal(eager(one)(X, value), one(X, value))
+        d = eager(one)
+        assert_equal(d(X, np.float64(2)), one(X, np.float64(2)))
+        assert_equal(d(X, value), one(X, value))
+    assert_equal(eager(inside)(X, [value]), inside(X, [value]))
+
+
+def assert_equal(got, expected) -> None:
+    if isinstance(expected, tuple):
+        for one, other in zip(got, expected, strict=True):
+            assert_equal(one, other)
+    else:
+        assert type(got) is type(expected)
+        assert np.array_equal(got, expected)
+
+
+@pytest.mark.parametrize("value", [Pretender(), Asked(), weakref.proxy(Telling), 3, 2.5, np.float64(1), np.int32(1)])
+def test_objects_that_tell_their_class(value) -> None:
+    def f(x, o):
+        return x * 2 if isinstance(o, int) else x * 3
+
+    def union(x, o):
+        return x * 2 if isinstance(o, int | type) else x * 3
+
+    def everything(x, o):
+        return x * 2 if isinstance(o, (int, Everything)) else x * 3
+
+    def ruled(x, o):
+        return x * 2 if isinstance(o, Ruled) else x * 3
+
+    def of_the_array(x, o):
+        return x * 2 if isinstance(x, Everything) else x * 3
+
+    for one in (f, union, everything, ruled, of_the_array):
+        d = eager(one)
+        for _ in range(3):
+            assert_equal(d(X, value), one(X, value))
+
+
+def test_callable_records() -> None:
+    check(lambda x: x * 2 if callable(Called(x)) else x * 3, X)
+
+
+@dataclass
+class Called:
+    a: object
+
+    def __call__(self):
+        return self.a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import builtins
 import math
 import operator
@@ -195,11 +196,19 @@ class Builtins(Iteration):
         raise NotImplementedError
 
     def _builtin_isinstance(self, value: Any, kinds: Any, /) -> Any:
-        wanted = self.static(kinds)
-        return Known(self.ask(issubclass, self.type_of(value), wanted))
+        kind, wanted = self.type_of(value), self.static(kinds)
+        has_class = any("__class__" in vars(base) for base in kind.__mro__ if base is not object)
+        has_class = has_class or "__getattribute__" in overridden(kind)
+        # Proxies written in C are left; asking them runs no code of the user's.
+        if has_class or (isinstance(value, Known) and value.value.__class__ is not kind):
+            raise CannotCapture("effect", f"`isinstance` of {describe(value)}, which tells its class itself")
+        _refuse_own_tests(wanted)
+        return Known(self.ask(issubclass, kind, wanted))
 
     def _builtin_issubclass(self, kind: Any, kinds: Any, /) -> Any:
-        return Known(self.ask(issubclass, self.static(kind), self.static(kinds)))
+        wanted = self.static(kinds)
+        _refuse_own_tests(wanted)
+        return Known(self.ask(issubclass, self.static(kind), wanted))
 
     def _builtin_divmod(self, left: Any, right: Any, /) -> Any:
         if isinstance(left, Arr | Selected) or isinstance(right, Arr | Selected):
@@ -217,7 +226,9 @@ class Builtins(Iteration):
         return Known(self.type_of(value))
 
     def _builtin_callable(self, value: Any, /) -> Any:
-        return Known(isinstance(value, _CALLABLE) or (isinstance(value, Known) and callable(value.value)))
+        is_record = isinstance(value, Items) and "__call__" in overridden(value.kind)
+        is_object = isinstance(value, Known) and callable(value.value)
+        return Known(isinstance(value, _CALLABLE) or is_record or is_object)
 
     def _builtin_hasattr(self, value: Any, name: Any, /) -> Any:
         text = self.static(name)
@@ -311,3 +322,13 @@ class Builtins(Iteration):
 
 def _is_natural(value: Any) -> bool:
     return type(value) in (int, bool) and value >= 0
+
+
+def _refuse_own_tests(kinds: Any) -> None:
+    """Classes whose own classes say what an instance is: `isinstance` and `issubclass` may differ, and be code."""
+    parts = kinds if isinstance(kinds, tuple) else kinds.__args__ if isinstance(kinds, types.UnionType) else None
+    if parts is not None:
+        for part in parts:
+            _refuse_own_tests(part)
+    elif type(kinds) not in (type, abc.ABCMeta):
+        raise CannotCapture("effect", "`isinstance` with a class that has its own rule")

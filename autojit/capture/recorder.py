@@ -35,7 +35,7 @@ from autojit.ir.build import Builder, exact_key
 from autojit.ir.evaluate import run_node
 from autojit.ir.graph import Const, Operand, Value
 from autojit.ir.op import Op
-from autojit.ir.spec import PYTHON_DTYPES, Spec, is_compiled, spec_of
+from autojit.ir.spec import Spec, is_compiled, is_compiled_scalar, spec_of
 from autojit.ops.chapters import TABLE
 
 #: The specs of a host op's results, and their strides where these are not those of C order.
@@ -101,7 +101,7 @@ class Recorder(Memory):
         if kind is bool or value is None or value is Ellipsis:
             check(f"{path} is {value!r}", f"`{what}` is {value!r}")
             return Known(value)
-        if kind in (int, float, complex) or (isinstance(value, np.generic) and is_compiled(value.dtype)):
+        if is_compiled_scalar(kind):
             name = self.prologue.let("s", path)
             check(f"type({name}) is {constant(kind)}", f"`{what}` is of type {kind.__name__}")
             affine = (((name, 1),), 0) if moving and kind is int else None
@@ -141,7 +141,7 @@ class Recorder(Memory):
         if isinstance(value, np.ndarray):
             return Opaque("argument-type", f"`{what}` is a `{kind.__name__}`, not a plain `np.ndarray`")
         if isinstance(value, np.generic):
-            return Opaque("argument-type", f"`{what}` is a NumPy scalar of dtype `{value.dtype}`")
+            return Opaque("argument-type", f"`{what}` is a NumPy scalar of type `{kind.__name__}`")
         if isinstance(value, list | tuple | dict):
             if not is_plain(kind):
                 return Opaque("argument-type", f"`{what}` is a `{kind.__name__}`, which may have its own rules")
@@ -227,7 +227,7 @@ class Recorder(Memory):
         if not syms:
             return Known(result)
         kind = type(result)
-        if kind not in PYTHON_DTYPES and not (isinstance(result, np.generic) and is_compiled(result.dtype)):
+        if not is_compiled_scalar(kind):
             for sym in syms:
                 self.demand(sym)
             return Known(result)
@@ -349,8 +349,7 @@ class Recorder(Memory):
                 self._scalars[value.name] = known
             return known
         if isinstance(value, Known):
-            kind = type(value.value)
-            if kind in PYTHON_DTYPES or (isinstance(value.value, np.generic) and is_compiled(value.value.dtype)):
+            if is_compiled_scalar(type(value.value)):
                 _check_width(value.value)
                 return Const(value.value, spec_of(value.value))
         if isinstance(value, LoopInt):
