@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import autojit as aj
+from tests.attacks import sequence
 from tests.helpers import check
 
 X = np.arange(1.0, 4.0)
@@ -512,3 +513,77 @@ class Called:
 
     def __call__(self):
         return self.a
+
+
+SLICES = [
+    slice(0, 2.5), slice(0, 3, 1.5), slice(0.0, 2), slice(np.float64(1), None), slice("a", None), slice(0, 2),
+    slice(True, 3), slice(np.int32(1), None), slice(None, None, -1), slice(np.True_, 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", SLICES, ids=repr)
+def test_slices_with_parts_that_are_no_ints(key) -> None:
+    def write(x, t):
+        x[t] = 5
+        return x
+
+    def add(x, t):
+        x[t] += 5
+        return x
+
+    def read(x, t):
+        return x[t] * 2
+
+    def flat(x, t):
+        x.flat[t] = 5
+        return x
+
+    def in_a_tuple(x, t):
+        x[t, None] = 5
+        return x
+
+    def chosen(x, t):
+        y = x[x > 1]
+        return y[t] * 2
+
+    def in_a_loop(x, t):
+        for n in range(200):
+            x[t] = n
+        return x
+
+    def in_a_ragged_part(x, t):
+        out = np.zeros(200)
+        y = np.arange(200.0)
+        for n in range(200):
+            out[n] = np.sum(y[:n][t])
+        return out
+
+    for f in (write, add, read, flat, in_a_tuple, chosen, in_a_loop, in_a_ragged_part):
+        check(f, X, key)
+
+
+@pytest.mark.parametrize("bound", [0.0, 2.5, np.float64(1)])
+def test_slices_made_in_the_region(bound) -> None:
+    def f(x, t):
+        x[slice(t, None)] = 5
+        return x
+
+    def g(x, t):
+        x[t:] = 5
+        return x
+
+    check(f, X, bound)
+    check(g, X, bound)
+
+
+def test_ranges_and_slices_that_are_equal() -> None:
+    def ends(x, r):
+        return x * 2, r.start, r.stop, r.step, str(r)
+
+    def write(x, t):
+        x[t] = 5
+        return x
+
+    sequence(ends, (X, range(0, 4, 2)), (X, range(0, 3, 2)), (X, range(5, 5)), (X, range(0)), (X, range(True, 3)))
+    sequence(ends, (X, slice(1, 2)), (X, slice(True, 2)), (X, slice(1.0, 2)), (X, slice(np.int64(1), 2)))
+    sequence(write, (X, slice(0, 2)), (X, slice(0.0, 2)), (X, slice(-0.0, 2)), (X, slice(False, 2)))

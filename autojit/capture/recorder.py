@@ -114,10 +114,11 @@ class Recorder(Memory):
             text = f"{path} is {known} or type({path}) is {constant(kind)} and {path} == {known}"
             check(f"({text} and {path}.metadata is None)", f"`{what}` is {value!r}")
             return Known(value)
-        if kind in (str, bytes, range, slice):
-            text = constant(value) if kind not in (str, bytes) else repr(value)
-            check(f"type({path}) is {constant(kind)} and {path} == {text}", f"`{what}` is {value!r}")
+        if kind in (str, bytes):
+            check(f"type({path}) is {constant(kind)} and {path} == {value!r}", f"`{what}` is {value!r}")
             return Known(value)
+        if kind in (range, slice):
+            return self._wrap_bounds(value, path, what)
         if isinstance(value, types.FunctionType) and original_of(value) is None:
             # Not the function itself: one made anew at each call of an outer function does the same.
             name = self.prologue.let("o", path)
@@ -149,6 +150,20 @@ class Recorder(Memory):
                 check(f"len({name}) == {len(value)}", f"`{what}` has {len(value)} items")
             return Known(value, name)
         return Known(value, name, loose=True)
+
+    def _wrap_bounds(self, value: Any, path: str, what: str) -> Any:
+        """A range or slice: equal ones may differ in their parts, `1 == True == 1.0` and `range(1, 1) == range(0)`."""
+        name = self.prologue.let("o", path)
+        self.prologue.check(f"type({name}) is {self.prologue.constant(type(value))}", f"`{what}` is {value!r}")
+        for part in ("start", "stop", "step"):
+            bound = getattr(value, part)
+            text = f"type({name}.{part}) is int and {name}.{part} == {bound!r}"
+            if bound is None or type(bound) is bool:
+                text = f"{name}.{part} is {bound}"
+            elif type(bound) is not int:
+                return Opaque("argument-type", f"`{what}` is a slice with a `{type(bound).__name__}`")
+            self.prologue.check(text, f"`{what}` is {value!r}")
+        return Known(value)
 
     def _wrap_array(self, value: Any, path: str, what: str) -> Any:
         check, constant = self.prologue.check, self.prologue.constant
