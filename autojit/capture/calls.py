@@ -303,7 +303,8 @@ class Calls(Builtins):
             elif parameter.kind is parameter.KEYWORD_ONLY:
                 env[name] = self.wrap(parameter.default, f"{path}.__kwdefaults__[{name!r}]", name)
             else:  # counted from the end, as Python does where the number of defaults has changed
-                env[name] = self.wrap(parameter.default, f"{path}.__defaults__[{positional.index(name) - len(positional)}]", name)
+                place = positional.index(name) - len(positional)
+                env[name] = self.wrap(parameter.default, f"{path}.__defaults__[{place}]", name)
         return env
 
     def _inline_numpy(self, target: Any, inner: types.FunctionType, args: list[Any], kwargs: dict[str, Any]) -> Any:

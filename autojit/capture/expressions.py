@@ -328,13 +328,14 @@ class Expressions(Calls):
 
     def _grid(self, grid: Any, key: Any) -> Any:
         plain = self._plain_key(key)
-        parts = plain if isinstance(plain, tuple) else (plain,)
         small = self.ask(lambda: grid[plain])
         if not isinstance(small, np.ndarray):
             return Items(type(small), [self.fresh_constant(part) for part in small])
         if "np.mgrid" not in TABLE.rows or small.size <= 64:
             return self.fresh_constant(small)
-        from_slices = tuple((part.start, part.stop, part.step) for part in parts)
+        if not isinstance(plain, tuple):  # one slice gives no axis of grids
+            raise CannotCapture("unsupported-syntax", "`np.mgrid` of one long slice")
+        from_slices = tuple((part.start, part.stop, part.step) for part in plain)
         return self.apply(TABLE["np.mgrid"], [], {"slices": from_slices})
 
     def _eval_Attribute(self, node: ast.Attribute) -> Any:

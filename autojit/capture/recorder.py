@@ -269,8 +269,7 @@ class Recorder(Memory):
         if sym.moving:
             raise CannotCapture("moving-shape", f"the program would depend on `{sym.name}` = {value!r}, which changes")
         self._demanded.add(sym.name)
-        literal = self.prologue.literal(value)
-        equal = f"{sym.name} == {literal}" if value == value else f"{sym.name} != {sym.name}"
+        equal = self.prologue.equal(sym.name, value)
         self.prologue.check(equal, f"a scalar that the program was built for is {value!r}")
         return value
 
@@ -310,7 +309,7 @@ class Recorder(Memory):
             return value
         if kind in (set, frozenset) and all(type(item) in (str, int, bool, float, type(None)) for item in value):
             copied = kind(value)
-            self.prologue.check(f"{path} == {self.prologue.constant(copied)}", "a set has the same items")
+            self.prologue.check(self.prologue.equal_items(path, copied), "a set has the same items")
             return copied
         raise CannotCapture("argument-type", f"Python needs the value of a `{kind.__name__}` here")
 
@@ -320,11 +319,11 @@ class Recorder(Memory):
         if len(value) > _LONGEST and path is not None:
             raise CannotCapture("budget", f"a list, tuple or dict of {len(value)} items")
         if isinstance(value, dict):
-            keys = [key for key in value if isinstance(key, str | int)]
+            keys = [key for key in value if type(key) in (str, int, bool)]
             if path and len(keys) != len(value):
                 raise CannotCapture("argument-type", "a dict whose keys are not strings or ints")
             if path:
-                self.prologue.check(f"tuple({path}) == {tuple(keys)!r}", "a dict has the same keys")
+                self.prologue.check(self.prologue.equal_items(path, tuple(keys)), "a dict has the same keys")
             return Items(dict, {key: self.item(known, key) for key in value}, path)
         return Items(type(value), [self.item(known, position) for position in range(len(value))], path)
 
