@@ -40,11 +40,11 @@ def _twice_in_a_nested_function(x):
     def g(y):
         return y * 2
 
-    return g(x, y=3)
+    return x * g(x, y=3)
 
 
 def _twice_in_a_lambda(x):
-    return (lambda y: y * 2)(x, y=3)
+    return x * (lambda y: y * 2)(x, y=3)
 
 
 def _pairs_for_keywords(x):

@@ -40,7 +40,7 @@ from autojit.ops.chapters import TABLE
 #: The types of `np.r_`, `np.c_`, `np.s_` and `np.index_exp`.
 _INDEX_OBJECTS = (type(np.r_), type(np.c_), type(np.s_))
 #: What a named tuple's class has for each of its fields, where no heir has put something else in its place.
-_FIELD = type(collections.namedtuple("_", "field").field)
+_FIELD = type(vars(collections.namedtuple("_", "field"))["field"])
 #: Attributes of a NumPy scalar that do not depend on its value.
 _OF_THE_TYPE = ("dtype", "ndim", "size", "shape", "itemsize", "nbytes", "strides")
 
