@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import builtins
 import math
 import operator
@@ -48,6 +49,7 @@ class Builtins(Iteration):
         for value in args:
             if isinstance(value, Opaque):
                 raise CannotCapture(value.id, value.detail)
+        # The rules' parameters have Python's names where Python takes keywords; elsewhere they have none.
         named = getattr(self, f"_builtin_{getattr(function, '__name__', '')}", None)
         if named is not None and getattr(builtins, function.__name__, None) is function:
             try:
@@ -79,24 +81,24 @@ class Builtins(Iteration):
             return self.apply(TABLE[_CONVERSIONS[kind]], [value], {})
         return self._scalar_call(kind, [value], {})
 
-    def _builtin_float(self, value: Any = Known(0.0)) -> Any:
+    def _builtin_float(self, value: Any = Known(0.0), /) -> Any:
         return self._convert_array(float, value)
 
-    def _builtin_int(self, value: Any = Known(0), *base: Any) -> Any:
+    def _builtin_int(self, value: Any = Known(0), /, *base: Any) -> Any:
         return self._scalar_call(int, [value, *base], {}) if base else self._convert_array(int, value)
 
-    def _builtin_complex(self, value: Any, *imaginary: Any) -> Any:
+    def _builtin_complex(self, value: Any, /, *imaginary: Any) -> Any:
         if imaginary:
             return self._scalar_call(complex, [value, *imaginary], {})
         return self._convert_array(complex, value)
 
-    def _builtin_bool(self, value: Any = Known(False)) -> Any:
+    def _builtin_bool(self, value: Any = Known(False), /) -> Any:
         if isinstance(value, Arr):
             return self._convert_array(bool, value)
         truth = self.condition(value)
         return Known(truth) if isinstance(truth, bool) else self.fresh(truth)
 
-    def _builtin_abs(self, value: Any) -> Any:
+    def _builtin_abs(self, value: Any, /) -> Any:
         if is_traced(value):
             return self.python_absolute(value)
         if isinstance(value, Arr | Selected):
@@ -104,16 +106,18 @@ class Builtins(Iteration):
             return self.apply(TABLE["np.absolute"], [value], {})
         return self._scalar_call(abs, [value], {})
 
-    def _builtin_round(self, value: Any, digits: Any = Known(None)) -> Any:
-        if isinstance(value, Arr | LoopInt):
-            return self._round(value, digits)
+    def _builtin_round(self, number: Any, ndigits: Any = Known(None)) -> Any:
+        if isinstance(number, Arr | LoopInt):
+            return self._round(number, ndigits)
         return self._scalar_call(
-            round, [value] if isinstance(digits, Known) and digits.value is None else [value, digits], {}
+            round, [number] if isinstance(ndigits, Known) and ndigits.value is None else [number, ndigits], {}
         )
 
     def _round(self, value: Any, digits: Any) -> Any:
         """`round` of a float without digits: Python's int, halves to even."""
         if isinstance(value, LoopInt):
+            if not isinstance(digits, Known) or not (digits.value is None or _is_natural(digits.value)):
+                raise CannotCapture("data-value", "`round` of an int to tens, hundreds, ...")
             return value
         if value.dtype.kind != "f" or value.dummy.ndim or not (isinstance(digits, Known) and digits.value is None):
             raise CannotCapture("data-value", "`round` of an array, or to some digits")
@@ -121,7 +125,7 @@ class Builtins(Iteration):
             raise CannotCapture("raises", "TypeError: type numpy.ndarray doesn't define __round__ method")
         return self.apply(TABLE["item_int"], [self.apply(TABLE["np.rint"], [value], {})], {})
 
-    def _builtin_len(self, value: Any) -> Any:
+    def _builtin_len(self, value: Any, /) -> Any:
         if isinstance(value, Arr):
             if value.dummy.ndim == 0:
                 raise CannotCapture("raises", "TypeError: len() of unsized object")
@@ -147,18 +151,20 @@ class Builtins(Iteration):
             values.append(value)
         return Known(self.ask(range, *values))
 
-    def _builtin_tuple(self, sequence: Any = Known(())) -> Any:
+    def _builtin_tuple(self, sequence: Any = Known(()), /) -> Any:
         return Items(tuple, list(self.iterate(sequence)))
 
-    def _builtin_list(self, sequence: Any = Known(())) -> Any:
+    def _builtin_list(self, sequence: Any = Known(()), /) -> Any:
         return Items(list, list(self.iterate(sequence)))
 
-    def _builtin_dict(self, *args: Any, **kwargs: Any) -> Any:
+    def _builtin_dict(self, /, *args: Any, **kwargs: Any) -> Any:
         if args:
             raise CannotCapture("unsupported-syntax", "`dict` of a sequence")
         return Items(dict, dict(kwargs))
 
-    def _builtin_sum(self, sequence: Any, start: Any = Known(0)) -> Any:
+    def _builtin_sum(self, sequence: Any, /, start: Any = Known(0)) -> Any:
+        if isinstance(getattr(start, "value", None), str | bytes | bytearray):
+            raise CannotCapture("raises", "TypeError: `sum` of strings")
         total = start
         for item in self.each(sequence):
             total = self.operate("Add", total, item)
@@ -189,31 +195,42 @@ class Builtins(Iteration):
     def demand_choice(self, test: Any, one: Any, other: Any) -> Any:
         raise NotImplementedError
 
-    def _builtin_isinstance(self, value: Any, kinds: Any) -> Any:
+    def _builtin_isinstance(self, value: Any, kinds: Any, /) -> Any:
+        kind, wanted = self.type_of(value), self.static(kinds)
+        has_class = any("__class__" in vars(base) for base in kind.__mro__ if base is not object)
+        has_class = has_class or "__getattribute__" in overridden(kind)
+        # Proxies written in C are left; asking them runs no code of the user's.
+        if has_class or (isinstance(value, Known) and value.value.__class__ is not kind):
+            raise CannotCapture("effect", f"`isinstance` of {describe(value)}, which tells its class itself")
+        _refuse_own_tests(wanted)
+        return Known(self.ask(issubclass, kind, wanted))
+
+    def _builtin_issubclass(self, kind: Any, kinds: Any, /) -> Any:
         wanted = self.static(kinds)
-        return Known(self.ask(issubclass, self.type_of(value), wanted))
+        _refuse_own_tests(wanted)
+        return Known(self.ask(issubclass, self.static(kind), wanted))
 
-    def _builtin_issubclass(self, kind: Any, kinds: Any) -> Any:
-        return Known(self.ask(issubclass, self.static(kind), self.static(kinds)))
-
-    def _builtin_divmod(self, left: Any, right: Any) -> Any:
+    def _builtin_divmod(self, left: Any, right: Any, /) -> Any:
         if isinstance(left, Arr | Selected) or isinstance(right, Arr | Selected):
             self._refuse_python_scalars(np.divmod, left, right)
             return Items(tuple, list(self.apply(TABLE["np.divmod"], [left, right], {})))
         return self._scalar_call(divmod, [left, right], {})
 
-    def _builtin_pow(self, base: Any, exponent: Any, *modulus: Any) -> Any:
+    def _builtin_pow(self, base: Any, exp: Any, mod: Any = Known(None)) -> Any:
+        modulus = [] if isinstance(mod, Known) and mod.value is None else [mod]
         if not modulus and isinstance(base, Arr | Selected):
-            return self.operate("Pow", base, exponent)
-        return self._scalar_call(pow, [base, exponent, *modulus], {})
+            return self.operate("Pow", base, exp)
+        return self._scalar_call(pow, [base, exp, *modulus], {})
 
-    def _builtin_type(self, value: Any) -> Any:
+    def _builtin_type(self, value: Any, /) -> Any:
         return Known(self.type_of(value))
 
-    def _builtin_callable(self, value: Any) -> Any:
-        return Known(isinstance(value, _CALLABLE) or (isinstance(value, Known) and callable(value.value)))
+    def _builtin_callable(self, value: Any, /) -> Any:
+        is_record = isinstance(value, Items) and "__call__" in overridden(value.kind)
+        is_object = isinstance(value, Known) and callable(value.value)
+        return Known(isinstance(value, _CALLABLE) or is_record or is_object)
 
-    def _builtin_hasattr(self, value: Any, name: Any) -> Any:
+    def _builtin_hasattr(self, value: Any, name: Any, /) -> Any:
         text = self.static(name)
         if isinstance(value, Arr) and value.kind == "array":
             return Known(hasattr(value.dummy, text))
@@ -228,13 +245,13 @@ class Builtins(Iteration):
             return Known(found)
         raise CannotCapture("unsupported-syntax", f"`hasattr` of {describe(value)}")
 
-    def _builtin_getattr(self, value: Any, name: Any, *default: Any) -> Any:
+    def _builtin_getattr(self, value: Any, name: Any, default: Any = Known(None), /) -> Any:
         return self.attribute(value, self.static(name))
 
-    def _builtin_any(self, sequence: Any) -> Any:
+    def _builtin_any(self, sequence: Any, /) -> Any:
         return Known(any(self.truth(item) for item in self.each(sequence)))
 
-    def _builtin_all(self, sequence: Any) -> Any:
+    def _builtin_all(self, sequence: Any, /) -> Any:
         return Known(all(self.truth(item) for item in self.each(sequence)))
 
     # ---- what other rooms of the interpreter provide
@@ -301,3 +318,17 @@ class Builtins(Iteration):
         if isinstance(value, Method):
             return types.BuiltinMethodType
         raise CannotCapture("unsupported-syntax", f"the type of {describe(value)}")
+
+
+def _is_natural(value: Any) -> bool:
+    return type(value) in (int, bool) and value >= 0
+
+
+def _refuse_own_tests(kinds: Any) -> None:
+    """Classes whose own classes say what an instance is: `isinstance` and `issubclass` may differ, and be code."""
+    parts = kinds if isinstance(kinds, tuple) else kinds.__args__ if isinstance(kinds, types.UnionType) else None
+    if parts is not None:
+        for part in parts:
+            _refuse_own_tests(part)
+    elif type(kinds) not in (type, abc.ABCMeta):
+        raise CannotCapture("effect", "`isinstance` with a class that has its own rule")

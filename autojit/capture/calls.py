@@ -13,6 +13,7 @@ import numpy as np
 
 from autojit.capture.builtin_calls import Builtins
 from autojit.capture.recorder import describe
+from autojit.capture.records import is_simple_record
 from autojit.capture.source import FunctionSource, load, original_of
 from autojit.capture.stand_ins import STAND_INS, vectorized
 from autojit.capture.values import (
@@ -28,7 +29,6 @@ from autojit.capture.values import (
     Sym,
     Vectorize,
     is_plain,
-    overridden,
 )
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
@@ -149,7 +149,8 @@ class Calls(Builtins):
     def _vectorize(self, known: Known, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """`np.vectorize(f)`, or the call of what it has made."""
         if known.value is np.vectorize:
-            if len(args) > 2 or not args or set(kwargs) - {"otypes", "doc"}:
+            twice = len(args) > 1 and "otypes" in kwargs
+            if len(args) > 2 or not args or set(kwargs) - {"otypes", "doc"} or twice:
                 raise CannotCapture("keyword", "`np.vectorize` with more than `otypes`")
             made = Vectorize(args[0], args[1] if len(args) > 1 else kwargs.get("otypes", Known(None)))
             if not (isinstance(made.pyfunc, Closure) or callable(getattr(made.pyfunc, "value", None))):
@@ -199,6 +200,8 @@ class Calls(Builtins):
 
     def _items_method(self, owner: Items, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         items = owner.items
+        if kwargs:
+            raise CannotCapture("unsupported-syntax", f"keywords of the method `.{name}`")
         if owner.path is not None and name in (
             "append",
             "extend",
@@ -221,12 +224,12 @@ class Calls(Builtins):
                 return Known(None)
             if name == "pop" and items:
                 return self.ask(items.pop, *(self.static(a) for a in args))
-            if name == "copy":
+            if name == "copy" and not args:
                 return Items(list, list(items))
         if isinstance(items, dict):
             if name in ("items", "values", "keys") and not args:
                 return self.dict_view(getattr(dict, name), owner)
-            if name == "get":
+            if name == "get" and len(args) in (1, 2):
                 return items.get(self.static(args[0]), args[1] if len(args) > 1 else Known(None))
         raise CannotCapture("unsupported-syntax", f"the method `.{name}` of a {owner.kind.__name__}")
 
@@ -300,8 +303,9 @@ class Calls(Builtins):
                 env[name] = Known(parameter.default)
             elif parameter.kind is parameter.KEYWORD_ONLY:
                 env[name] = self.wrap(parameter.default, f"{path}.__kwdefaults__[{name!r}]", name)
-            else:
-                env[name] = self.wrap(parameter.default, f"{path}.__defaults__[{positional.index(name)}]", name)
+            else:  # counted from the end, as Python does where the number of defaults has changed
+                place = positional.index(name) - len(positional)
+                env[name] = self.wrap(parameter.default, f"{path}.__defaults__[{place}]", name)
         return env
 
     def _inline_numpy(self, target: Any, inner: types.FunctionType, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -323,9 +327,12 @@ class Calls(Builtins):
         names = [argument.arg for argument in arguments.args]
         if len(args) > len(names) or any(name not in names for name in kwargs):
             raise CannotCapture("raises", "TypeError: the arguments of a nested function")
-        env = {**closure.defaults, **dict(zip(names, args, strict=False)), **kwargs}
-        if any(name not in env for name in names) or any(name in kwargs for name in names[: len(args)]):
-            raise CannotCapture("raises", "TypeError: a nested function misses an argument, or has it twice")
+        placed = dict(zip(names, args, strict=False))
+        if placed.keys() & kwargs.keys():
+            raise CannotCapture("raises", "TypeError: an argument of a nested function is given twice")
+        env = {**closure.defaults, **placed, **kwargs}
+        if any(name not in env for name in names):
+            raise CannotCapture("raises", "TypeError: a nested function misses an argument")
         body = node.body if isinstance(node.body, list) else [ast.Expr(node.body)]
         stored = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         outer: Frame = closure.frame
@@ -337,32 +344,36 @@ class Calls(Builtins):
 
     def _construct(self, kind: type, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """A dataclass or named tuple made in the region."""
-        if hasattr(kind, "_fields") and issubclass(kind, tuple):
-            # The checker cannot know: a Python class.
-            if not is_plain(kind) or kind.__new__.__code__.co_filename[:1] != "<":  # type: ignore[attr-defined]
-                raise self._refusal(kind)
-            try:
-                bound = inspect.signature(kind).bind(*args, **kwargs)
-            except TypeError as error:
-                raise CannotCapture("raises", f"TypeError: {error}") from None
-            defaults = kind._field_defaults  # type: ignore[attr-defined] -- a named tuple
-            # The checker cannot know: a named tuple.
-            return Items(kind, [bound.arguments.get(n, Known(defaults.get(n))) for n in kind._fields])  # type: ignore[attr-defined]
-        # A generated `__init__` has no file; one written by hand may do anything.
-        plain = dataclasses.is_dataclass(kind) and not hasattr(kind, "__post_init__")
-        # The checker cannot know: of the class, on purpose.
-        plain = plain and kind.__init__.__code__.co_filename == "<string>"  # type: ignore[misc]
-        plain = plain and kind.__new__ is object.__new__ and type(kind) is type and "__get__" not in overridden(kind)
-        if plain:
-            fields = dataclasses.fields(kind)
-            values: dict[str, Any] = dict(zip([f.name for f in fields if f.init], args, strict=False))
-            values.update(kwargs)
-            for field in fields:
-                if field.name not in values:
-                    if field.default is dataclasses.MISSING or isinstance(field.default, np.ndarray):
-                        raise CannotCapture("unsupported-syntax", f"`{kind.__name__}` without `{field.name}`")
-                    values[field.name] = Known(field.default)
-            return Items(kind, values)
         if kind is np.ndarray:
             return self.call_row(TABLE["np.empty"], args, kwargs)
-        raise self._refusal(kind)
+        if type(kind) is not type:
+            raise self._refusal(kind)
+        if hasattr(kind, "_fields") and issubclass(kind, tuple):
+            # The checker cannot know: a Python class.
+            is_generated = is_plain(kind) and kind.__new__.__code__.co_filename[:1] == "<"  # type: ignore[attr-defined]
+            if not is_generated or kind.__init__ is not object.__init__:  # type: ignore[misc] -- of the class
+                raise self._refusal(kind)
+            given = self._given(kind, "__new__", args, kwargs)
+            # The checker cannot know: a named tuple.
+            return Items(kind, [given[name] for name in kind._fields])  # type: ignore[attr-defined]
+        if not is_simple_record(kind):
+            raise self._refusal(kind)
+        given = self._given(kind, "__init__", args, kwargs)
+        names = [field.name for field in dataclasses.fields(kind)]
+        if given.keys() != set(names):
+            raise CannotCapture("unsupported-syntax", f"a `{kind.__name__}`, whose arguments are not its fields")
+        for field in dataclasses.fields(kind):
+            value = given[field.name]
+            is_made = field.default_factory is not dataclasses.MISSING
+            if is_made and isinstance(value, Known) and "FACTORY" in type(value.value).__name__:
+                raise CannotCapture("unsupported-syntax", f"`{kind.__name__}` without `{field.name}`")
+        return Items(kind, {name: given[name] for name in names})
+
+    def _given(self, kind: type, maker: str, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a generated `__init__` or `__new__` by name; a default is the very object it has."""
+        function = getattr(kind, maker)
+        path = f"{self.prologue.constant(kind)}.{maker}"
+        self.prologue.check(f"{path} is {self.prologue.constant(function)}", f"`{kind.__name__}` is made as before")
+        env = self._bind_arguments(function, path, [Known(kind), *args], kwargs, False)
+        del env[next(iter(env))]  # the class, or the instance
+        return env

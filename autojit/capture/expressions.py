@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import collections
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,6 +16,7 @@ from autojit.capture.calls import TRUSTED, Calls
 from autojit.capture.identity import is_same
 from autojit.capture.put_functions import flat_item
 from autojit.capture.recorder import describe
+from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.values import (
     Arr,
     Closure,
@@ -35,9 +37,10 @@ from autojit.capture.views import SliceParts
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
 
-_MISSING = object()
 #: The types of `np.r_`, `np.c_`, `np.s_` and `np.index_exp`.
 _INDEX_OBJECTS = (type(np.r_), type(np.c_), type(np.s_))
+#: What a named tuple's class has for each of its fields, where no heir has put something else in its place.
+_FIELD = type(vars(collections.namedtuple("_", "field"))["field"])
 #: Attributes of a NumPy scalar that do not depend on its value.
 _OF_THE_TYPE = ("dtype", "ndim", "size", "shape", "itemsize", "nbytes", "strides")
 
@@ -80,10 +83,10 @@ class Expressions(Calls):
                 except ValueError:
                     raise CannotCapture("raises", f"NameError: `{name}` has no value here") from None
             scope = scope.parent
-        value = frame.namespace.get(name, _MISSING)
-        if value is _MISSING:
-            value = getattr(builtins, name, _MISSING)
-            if value is _MISSING:
+        value = frame.namespace.get(name, MISSING)
+        if value is MISSING:
+            value = getattr(builtins, name, MISSING)
+            if value is MISSING:
                 raise CannotCapture("raises", f"NameError: name `{name}` is not defined")
             if frame.namespace_path:
                 self.prologue.check(f"{name!r} not in {frame.namespace_path}", f"`{name}` is the builtin")
@@ -186,8 +189,7 @@ class Expressions(Calls):
         items: dict[Any, Any] = {}
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
-                inner = self.evaluate(value)
-                items.update(self.as_items(inner).items)  # type: ignore[arg-type] -- items of a dict
+                items.update(self._mapping(self.evaluate(value)))
             else:
                 items.update([(self.static(self.evaluate(key)), self.evaluate(value))])  # the key first
         return Items(dict, items)
@@ -328,13 +330,14 @@ class Expressions(Calls):
 
     def _grid(self, grid: Any, key: Any) -> Any:
         plain = self._plain_key(key)
-        parts = plain if isinstance(plain, tuple) else (plain,)
         small = self.ask(lambda: grid[plain])
         if not isinstance(small, np.ndarray):
             return Items(type(small), [self.fresh_constant(part) for part in small])
         if "np.mgrid" not in TABLE.rows or small.size <= 64:
             return self.fresh_constant(small)
-        from_slices = tuple((part.start, part.stop, part.step) for part in parts)
+        if not isinstance(plain, tuple):  # one slice gives no axis of grids
+            raise CannotCapture("unsupported-syntax", "`np.mgrid` of one long slice")
+        from_slices = tuple((part.start, part.stop, part.step) for part in plain)
         return self.apply(TABLE["np.mgrid"], [], {"slices": from_slices})
 
     def _eval_Attribute(self, node: ast.Attribute) -> Any:
@@ -344,6 +347,8 @@ class Expressions(Calls):
         """`value.name`."""
         if isinstance(value, Opaque):
             raise CannotCapture(value.id, value.detail)
+        if isinstance(value, Items) and not {"__getattribute__", "__class__"}.isdisjoint(overridden(value.kind)):
+            raise CannotCapture("effect", f"`{value.kind.__name__}` has its own attribute access")
         if name == "__class__" and isinstance(value, Arr | Sym | Items):
             return Known(self.type_of(value))
         if isinstance(value, Arr | Selected):
@@ -357,7 +362,7 @@ class Expressions(Calls):
             return Known(got) if name in _OF_THE_TYPE else self.compute("{}." + name, lambda s: getattr(s, name), value)
         if isinstance(value, Items):
             fields = getattr(value.kind, "_fields", None)
-            if fields is not None and name in fields:
+            if fields is not None and name in fields and isinstance(find_in_class(value.kind, name), _FIELD):
                 return value.items[fields.index(name)]  # type: ignore[index] -- a record has a list
             if value.kind in (list, tuple, dict):
                 self.ask(getattr, value.kind, name)
@@ -369,7 +374,7 @@ class Expressions(Calls):
 
     def _record_attribute(self, record: Items, name: str) -> Any:
         """An attribute of a dataclass instance or named tuple made in the region."""
-        in_class = _find(record.kind, name)
+        in_class = find_in_class(record.kind, name)
         if isinstance(record.items, dict) and name in record.items and not hasattr(type(in_class), "__set__"):
             return record.items[name]
         self._same_in_class(record.kind, name)
@@ -413,7 +418,7 @@ class Expressions(Calls):
         value, kind = known.value, type(known.value)
         if "__getattribute__" in overridden(kind):
             raise CannotCapture("effect", f"`{kind.__name__}` has its own attribute access")
-        in_class = _find(kind, name)
+        in_class = find_in_class(kind, name)
         if isinstance(in_class, property):
             if isinstance(in_class.fget, types.FunctionType):
                 self._same_in_class(kind, name)
@@ -430,7 +435,7 @@ class Expressions(Calls):
         if isinstance(in_class, types.FunctionType):
             return Known(types.MethodType(in_class, value), self.prologue.let("o", path), owner=known)
         if isinstance(in_class, types.MemberDescriptorType) or (
-            in_class is not _MISSING and not hasattr(type(in_class), "__get__")
+            in_class is not MISSING and not hasattr(type(in_class), "__get__")
         ):
             return self.wrap(self.ask(getattr, value, name), path, path)
         if isinstance(in_class, staticmethod | classmethod):
@@ -438,7 +443,7 @@ class Expressions(Calls):
             return Known(got, self.prologue.let("o", path))
         if isinstance(value, tuple) and name in getattr(kind, "_fields", ()):
             return self.wrap(getattr(value, name), path, path)
-        if in_class is _MISSING and name not in own and "__getattr__" not in overridden(kind):
+        if in_class is MISSING and name not in own and "__getattr__" not in overridden(kind):
             self.prologue.check(f"not hasattr({known.path}, {name!r})", f"there is no attribute `.{name}`")
             raise CannotCapture("raises", f"AttributeError: a `{kind.__name__}` has no attribute `{name}`")
         raise CannotCapture("effect", f"the attribute `.{name}` of a `{kind.__name__}`")
@@ -451,7 +456,7 @@ class Expressions(Calls):
             or "__setattr__" in overridden(type(owner.value))
         ):
             return False
-        in_class = _find(type(owner.value), name)
+        in_class = find_in_class(type(owner.value), name)
         if isinstance(in_class, types.MemberDescriptorType):
             return True
         if name not in getattr(owner.value, "__dict__", {}) or hasattr(type(in_class), "__set__"):
@@ -466,16 +471,21 @@ class Expressions(Calls):
         kwargs: dict[str, Any] = {}
         for keyword in node.keywords:
             value = self.evaluate(keyword.value)
-            if keyword.arg is None:
-                kwargs.update(self.as_items(value).items)  # type: ignore[arg-type] -- items of a dict
-            else:
-                kwargs[keyword.arg] = value
+            given = self._mapping(value) if keyword.arg is None else {keyword.arg: value}
+            for name in given:
+                if not isinstance(name, str):
+                    raise CannotCapture("raises", "TypeError: keywords must be strings")
+                if name in kwargs:
+                    raise CannotCapture("raises", f"TypeError: multiple values for the keyword `{name}`")
+            kwargs.update(given)
         return self.call(function, args, kwargs)
 
-
-def _find(kind: type, name: str) -> Any:
-    """What the class, or the first base that has it, holds under a name."""
-    return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), _MISSING)
+    def _mapping(self, value: Any) -> dict[Any, Any]:
+        """What `**value` gives: Python takes no list of pairs here, as `dict.update` would."""
+        items = self.as_items(value).items
+        if not isinstance(items, dict):
+            raise CannotCapture("raises", f"TypeError: {describe(value)} is not a mapping")
+        return items
 
 
 __all__ = ["BINARY", "COMPARE", "Expressions"]

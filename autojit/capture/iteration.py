@@ -87,12 +87,12 @@ class Iteration(MaskedArrays):
 
         return Stream(zip, items(), min(counts, default=None))
 
-    def _builtin_enumerate(self, sequence: Any, start: Any = Known(0)) -> Any:
-        numbered = enumerate(self.each(sequence), self.static(start))
+    def _builtin_enumerate(self, iterable: Any, start: Any = Known(0)) -> Any:
+        numbered = enumerate(self.each(iterable), self.static(start))
         pairs = (Items(tuple, [Known(number), item]) for number, item in numbered)
-        return Stream(enumerate, pairs, self.count(sequence))
+        return Stream(enumerate, pairs, self.count(iterable))
 
-    def _builtin_reversed(self, sequence: Any) -> Any:
+    def _builtin_reversed(self, sequence: Any, /) -> Any:
         length = self.count(sequence)
         if isinstance(sequence, Items) and isinstance(sequence.items, list):
             kind = type(reversed([])) if sequence.kind is list else reversed
@@ -104,16 +104,16 @@ class Iteration(MaskedArrays):
             return Stream(reversed, (self.getitem(sequence, Known(n)) for n in reversed(range(length))), length)
         return Stream(reversed, reversed(self.iterate(sequence)), length)
 
-    def _builtin_map(self, function: Any, *sequences: Any) -> Any:
+    def _builtin_map(self, function: Any, /, *sequences: Any) -> Any:
         counts = [count for count in map(self.count, sequences) if count is not None]
         rows = zip(*map(self.each, sequences), strict=False)
         return Stream(map, (self.call(function, list(row), {}) for row in rows), min(counts, default=None))
 
-    def _builtin_iter(self, sequence: Any) -> Any:
+    def _builtin_iter(self, sequence: Any, /) -> Any:
         is_iterator = isinstance(sequence, Stream) and sequence.again is None
         return sequence if is_iterator else Stream(type(iter(())), self.each(sequence), self.count(sequence))
 
-    def _builtin_next(self, stream: Any, *default: Any) -> Any:
+    def _builtin_next(self, stream: Any, /, *default: Any) -> Any:
         if not isinstance(stream, Stream) or stream.again is not None:
             raise CannotCapture("unsupported-syntax", f"`next` of {describe(stream)}")
         item = next(stream.items, *default or (None,))

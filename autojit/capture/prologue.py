@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,6 +58,25 @@ class Prologue:
         if type(value) is float and np.isfinite(value):
             return f"({value!r})" if value < 0 or str(value).startswith("-") else repr(value)
         return self.constant(value)
+
+    def equal(self, name: str, value: Any) -> str:
+        """A condition for a number to be this one: `==` knows no sign of zero, and no NaN."""
+        text = f"{name} == {self.literal(value)}" if value == value else f"{name} != {name}"
+        if isinstance(value, complex | np.complexfloating):
+            is_plain = value == value and value.real and value.imag
+            return text if is_plain else f"repr(complex({name})) == {repr(complex(value))!r}"
+        if isinstance(value, float | np.floating) and (value == 0 or value != value):
+            sign = math.copysign(1.0, value)
+            return f"{text} and {self.constant(math.copysign)}(1.0, {name}) == {sign}"
+        return text
+
+    def equal_items(self, path: str, items: tuple[Any, ...] | set[Any] | frozenset[Any]) -> str:
+        """A condition for the keys of a dict or the items of a set to be these: `True`, 1 and 1.0 are equal."""
+        is_text = all(type(item) is str for item in items)
+        if isinstance(items, tuple):
+            return f"tuple({path}) == {items!r}" if is_text else f"repr(tuple({path})) == {repr(items)!r}"
+        same = f"{path} == {self.constant(items)}"
+        return same if is_text else f"{same} and sorted(map(repr, {path})) == {sorted(map(repr, items))!r}"
 
     def let(self, prefix: str, text: str) -> str:
         """Bind an expression to a fresh name; the same text is evaluated once."""

@@ -97,7 +97,8 @@ class RaggedViews(Bounds):
     def _slice_axis(self, part: Any, length: int, span: Span | None) -> tuple[Any, Span | None]:
         """A slice of an axis: what to take of the whole axis, and the span of the result."""
         if isinstance(part, Known):
-            part = SliceParts(*(Known(bound) for bound in (part.value.start, part.value.stop, part.value.step)))
+            bounds = (part.value.start, part.value.stop, part.value.step)
+            part = SliceParts(*(Known(self._bound(Known(bound))) for bound in bounds))
         if span is None and not self._is_ragged(part, length):
             return part, None
         step = self._bound(part.step)

@@ -35,7 +35,7 @@ from autojit.ir.build import Builder, exact_key
 from autojit.ir.evaluate import run_node
 from autojit.ir.graph import Const, Operand, Value
 from autojit.ir.op import Op
-from autojit.ir.spec import PYTHON_DTYPES, Spec, is_compiled, spec_of
+from autojit.ir.spec import Spec, is_compiled, is_compiled_scalar, spec_of
 from autojit.ops.chapters import TABLE
 
 #: The specs of a host op's results, and their strides where these are not those of C order.
@@ -101,7 +101,7 @@ class Recorder(Memory):
         if kind is bool or value is None or value is Ellipsis:
             check(f"{path} is {value!r}", f"`{what}` is {value!r}")
             return Known(value)
-        if kind in (int, float, complex) or (isinstance(value, np.generic) and is_compiled(value.dtype)):
+        if is_compiled_scalar(kind):
             name = self.prologue.let("s", path)
             check(f"type({name}) is {constant(kind)}", f"`{what}` is of type {kind.__name__}")
             affine = (((name, 1),), 0) if moving and kind is int else None
@@ -114,10 +114,11 @@ class Recorder(Memory):
             text = f"{path} is {known} or type({path}) is {constant(kind)} and {path} == {known}"
             check(f"({text} and {path}.metadata is None)", f"`{what}` is {value!r}")
             return Known(value)
-        if kind in (str, bytes, range, slice):
-            text = constant(value) if kind not in (str, bytes) else repr(value)
-            check(f"type({path}) is {constant(kind)} and {path} == {text}", f"`{what}` is {value!r}")
+        if kind in (str, bytes):
+            check(f"type({path}) is {constant(kind)} and {path} == {value!r}", f"`{what}` is {value!r}")
             return Known(value)
+        if kind in (range, slice):
+            return self._wrap_bounds(value, path, what)
         if isinstance(value, types.FunctionType) and original_of(value) is None:
             # Not the function itself: one made anew at each call of an outer function does the same.
             name = self.prologue.let("o", path)
@@ -141,7 +142,7 @@ class Recorder(Memory):
         if isinstance(value, np.ndarray):
             return Opaque("argument-type", f"`{what}` is a `{kind.__name__}`, not a plain `np.ndarray`")
         if isinstance(value, np.generic):
-            return Opaque("argument-type", f"`{what}` is a NumPy scalar of dtype `{value.dtype}`")
+            return Opaque("argument-type", f"`{what}` is a NumPy scalar of type `{kind.__name__}`")
         if isinstance(value, list | tuple | dict):
             if not is_plain(kind):
                 return Opaque("argument-type", f"`{what}` is a `{kind.__name__}`, which may have its own rules")
@@ -149,6 +150,20 @@ class Recorder(Memory):
                 check(f"len({name}) == {len(value)}", f"`{what}` has {len(value)} items")
             return Known(value, name)
         return Known(value, name, loose=True)
+
+    def _wrap_bounds(self, value: Any, path: str, what: str) -> Any:
+        """A range or slice: equal ones may differ in their parts, `1 == True == 1.0` and `range(1, 1) == range(0)`."""
+        name = self.prologue.let("o", path)
+        self.prologue.check(f"type({name}) is {self.prologue.constant(type(value))}", f"`{what}` is {value!r}")
+        for part in ("start", "stop", "step"):
+            bound = getattr(value, part)
+            text = f"type({name}.{part}) is int and {name}.{part} == {bound!r}"
+            if bound is None or type(bound) is bool:
+                text = f"{name}.{part} is {bound}"
+            elif type(bound) is not int:
+                return Opaque("argument-type", f"`{what}` is a slice with a `{type(bound).__name__}`")
+            self.prologue.check(text, f"`{what}` is {value!r}")
+        return Known(value)
 
     def _wrap_array(self, value: Any, path: str, what: str) -> Any:
         check, constant = self.prologue.check, self.prologue.constant
@@ -227,7 +242,7 @@ class Recorder(Memory):
         if not syms:
             return Known(result)
         kind = type(result)
-        if kind not in PYTHON_DTYPES and not (isinstance(result, np.generic) and is_compiled(result.dtype)):
+        if not is_compiled_scalar(kind):
             for sym in syms:
                 self.demand(sym)
             return Known(result)
@@ -254,8 +269,7 @@ class Recorder(Memory):
         if sym.moving:
             raise CannotCapture("moving-shape", f"the program would depend on `{sym.name}` = {value!r}, which changes")
         self._demanded.add(sym.name)
-        literal = self.prologue.literal(value)
-        equal = f"{sym.name} == {literal}" if value == value else f"{sym.name} != {sym.name}"
+        equal = self.prologue.equal(sym.name, value)
         self.prologue.check(equal, f"a scalar that the program was built for is {value!r}")
         return value
 
@@ -295,7 +309,7 @@ class Recorder(Memory):
             return value
         if kind in (set, frozenset) and all(type(item) in (str, int, bool, float, type(None)) for item in value):
             copied = kind(value)
-            self.prologue.check(f"{path} == {self.prologue.constant(copied)}", "a set has the same items")
+            self.prologue.check(self.prologue.equal_items(path, copied), "a set has the same items")
             return copied
         raise CannotCapture("argument-type", f"Python needs the value of a `{kind.__name__}` here")
 
@@ -305,11 +319,11 @@ class Recorder(Memory):
         if len(value) > _LONGEST and path is not None:
             raise CannotCapture("budget", f"a list, tuple or dict of {len(value)} items")
         if isinstance(value, dict):
-            keys = [key for key in value if isinstance(key, str | int)]
+            keys = [key for key in value if type(key) in (str, int, bool)]
             if path and len(keys) != len(value):
                 raise CannotCapture("argument-type", "a dict whose keys are not strings or ints")
             if path:
-                self.prologue.check(f"tuple({path}) == {tuple(keys)!r}", "a dict has the same keys")
+                self.prologue.check(self.prologue.equal_items(path, tuple(keys)), "a dict has the same keys")
             return Items(dict, {key: self.item(known, key) for key in value}, path)
         return Items(type(value), [self.item(known, position) for position in range(len(value))], path)
 
@@ -349,8 +363,7 @@ class Recorder(Memory):
                 self._scalars[value.name] = known
             return known
         if isinstance(value, Known):
-            kind = type(value.value)
-            if kind in PYTHON_DTYPES or (isinstance(value.value, np.generic) and is_compiled(value.value.dtype)):
+            if is_compiled_scalar(type(value.value)):
                 _check_width(value.value)
                 return Const(value.value, spec_of(value.value))
         if isinstance(value, LoopInt):

@@ -399,6 +399,10 @@ class Views(Recorder):
         return (len(shapes), *(shapes[0] if shapes else ())), flat
 
 
+#: Integers without an `__index__` of the user's.
+_SLICE_BOUNDS = frozenset([int, bool, *(dtype.type for dtype in COMPILED_DTYPES if dtype.kind in "iu")])
+
+
 class _NoExample:
     pass
 
@@ -407,6 +411,9 @@ _NO_EXAMPLE = _NoExample()
 
 
 def _bounds(value: slice) -> tuple[int | None, int | None, int | None]:
+    for part in (value.start, value.stop, value.step):
+        if part is not None and type(part) not in _SLICE_BOUNDS:
+            raise CannotCapture("raises", f"a slice bound of type `{type(part).__name__}`")
     # The checker cannot know: three parts.
     return tuple(None if part is None else int(part) for part in (value.start, value.stop, value.step))  # type: ignore[return-value]
 

@@ -32,6 +32,14 @@ def is_compiled(dtype: np.dtype) -> bool:
     return dtype in COMPILED_DTYPES and dtype.char in _CHARS
 
 
+_SCALAR_TYPES = frozenset([*PYTHON_DTYPES, *(dtype.type for dtype in COMPILED_DTYPES)])
+
+
+def is_compiled_scalar(kind: type) -> bool:
+    """Whether numbers of a type enter clusters: a class derived from `np.float64` may have rules of its own."""
+    return kind in _SCALAR_TYPES
+
+
 @dataclass(frozen=True, slots=True)
 class Spec:
     """Shape, dtype and kind of a value.

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from autojit.errors import CannotCapture
 from autojit.ir.graph import Const
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, result_spec
@@ -223,7 +224,11 @@ def _arange(start_or_stop: Any, stop: Any = None, step: Any = None, dtype: Any =
 
 
 def _arange_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
-    return compiled(specs_of(_arange(**params)))
+    result = _arange(**params)
+    # XLA takes -0, 1, 2, ... for 0, 1, 2, ...: only the first element can be a negative zero.
+    if result.size and not result[0] and np.signbit(result.real[0]):
+        raise CannotCapture("inexact", "`np.arange` from -0.0")
+    return compiled(specs_of(result))
 
 
 def _arange_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:

@@ -101,7 +101,7 @@ class Controller:
         cells = dict(zip(original.__code__.co_freevars, original.__closure__ or (), strict=True))
         closure = tuple(cells[name] for name in code.co_freevars)
         made = types.FunctionType(code, original.__globals__, original.__name__, original.__defaults__, closure)
-        made.__kwdefaults__ = original.__kwdefaults__ and dict(original.__kwdefaults__)
+        made.__kwdefaults__ = original.__kwdefaults__  # the dict itself: the user may change it
         made.__dict__.update(original.__dict__)
         made.__doc__ = original.__doc__
         made.__qualname__ = original.__qualname__

@@ -23,7 +23,7 @@ class Twins:
 
     def __init__(self, make: Callable[[types.FunctionType], types.FunctionType]) -> None:
         self._make = make
-        self._known: dict[types.CodeType, tuple[Any, Any]] = {}
+        self._known: dict[types.CodeType, tuple[Any, Any, bool]] = {}
         self._lock = threading.Lock()
 
     def of(self, function: Any) -> Any:
@@ -39,16 +39,19 @@ class Twins:
         known = self._known.get(function.__code__)
         if known is None:
             known = self._add(function)
-        original, twin = known
+        original, twin, has_keywords = known
         # The same code with other defaults or another identity is another function.
         if original is not function or twin.__defaults__ is not function.__defaults__:
             return function
+        if has_keywords and twin.__kwdefaults__ is not function.__kwdefaults__:
+            return function
         return twin
 
-    def _add(self, function: types.FunctionType) -> tuple[Any, Any]:
+    def _add(self, function: types.FunctionType) -> tuple[Any, Any, bool]:
+        code = function.__code__
         with self._lock:
             twin = self._make(function) if self._wanted(function) else function
-            return self._known.setdefault(function.__code__, (function, twin))
+            return self._known.setdefault(code, (function, twin, code.co_kwonlyargcount > 0))
 
     def _wanted(self, function: types.FunctionType) -> bool:
         file = function.__code__.co_filename
