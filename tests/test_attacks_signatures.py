@@ -479,7 +479,11 @@ def assert_equal(got, expected) -> None:
         assert np.array_equal(got, expected)
 
 
-@pytest.mark.parametrize("value", [Pretender(), Asked(), weakref.proxy(Telling), 3, 2.5, np.float64(1), np.int32(1)])
+@pytest.mark.parametrize(
+    "value",
+    [Pretender(), Asked(), weakref.proxy(Telling), 3, 2.5, np.float64(1), np.int32(1)],
+    ids=["pretender", "asked", "proxy", "int", "float", "float64", "int32"],
+)
 def test_objects_that_tell_their_class(value) -> None:
     def f(x, o):
         return x * 2 if isinstance(o, int) else x * 3
