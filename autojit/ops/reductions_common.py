@@ -49,7 +49,7 @@ def check_half(spec: Spec, dtype: np.dtype) -> None:
     if dtype != np.float16:
         return
     if sum(length > 1 for length in spec.shape) > 1 or (spec.dtype != dtype and spec.size > _BUFFER):
-        raise TypeError("sums and products of float16 are compiled of one axis alone: NumPy rounds them along others")
+        raise TypeError("sums of float16 are not compiled but for arrays of one axis: NumPy rounds in between")
 
 
 def reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
