@@ -19,6 +19,7 @@ from tests.programs_strategy import load
 
 #: A product may be contracted with a sum that follows, so it is as good as not rounded.
 _PRODUCT = Bound("contracted with a sum that follows", single=1, double=1, complex=3)
+_PRODUCTS = ("np.multiply", "np.square", "np.multiply.outer", "np.radians", "np.degrees", "np.deg2rad", "np.rad2deg")
 _SCATTERED = Bound("the elements are added in another order", single=4, double=4, complex=4, scale="sum")
 #: Where nothing but the order of sums and products, or their contraction, is inexact.
 _ORDERED = ("order", "contracted")
@@ -114,7 +115,7 @@ class Noise:
         if array.dtype.kind not in "fc" or not isinstance(value, np.ndarray | np.generic | float | complex):
             return value
         bound = BOUNDS.get(name.removesuffix(".outer"), EXACT)
-        if name in ("np.multiply", "np.square", "np.multiply.outer"):
+        if name in _PRODUCTS:
             bound = _PRODUCT
         elif name == "at":
             bound = _SCATTERED

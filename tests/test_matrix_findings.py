@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import autojit as aj
 from tests.helpers import check, outcome
@@ -177,3 +178,19 @@ def test_the_copy_of_a_scalar_is_another_object():
         return one.copy() is one, x[1:] is x
 
     check(f, np.arange(3.0))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("bad", [np.inf, np.nan, 3e38])
+@pytest.mark.parametrize("name", ["fft2", "ifft2", "irfft", "hfft", "rfftn", "irfftn"])
+def test_transforms_that_overflow(name, bad):
+    """Which elements become infinite, or NaN, depends on the factors of the length that are taken first."""
+    a = np.random.default_rng(0).random((5, 7)).astype(np.float32)
+    transform = getattr(np.fft, name)
+
+    def f(a):
+        return transform(a)
+
+    check(f, a)
+    a[:2, 1] = bad
+    check(f, a)

@@ -56,13 +56,26 @@ def _ihfft(x: Any, norm: Any = None, **params: Any) -> Any:
     return lax.complex(lax.real(found), lax.neg(lax.imag(found)))
 
 
+def _near_overflow(found: Any, count: int) -> Any:
+    """Whether a sum of `count` elements on the way to these may have been infinite, or one of them is a NaN.
+
+    Which elements that reaches, and as what, depends on how the length is factorized. The norm of the elements is that
+    of the transform but for a factor between 1/count and count, so the results alone show it.
+    """
+    limit = np.finfo(np.dtype(found.dtype)).max / (4.0 * float(count) ** 2)
+    parts = (lax.real(found), lax.imag(found)) if np.dtype(found.dtype).kind == "c" else (found,)
+    return ~jnp.all(jnp.stack([jnp.all(lax.abs(part) < limit) for part in parts]))
+
+
 def _lower(name: str) -> Lower:
     rule = _ihfft if name == "ihfft" else getattr(jnp.fft, name)
 
     def lower(node: Any, xs: Sequence[Any], trap: Any) -> Any:
         (x,) = xs
         x = x if exact.is_inexact(x) else x.astype(jnp.float64)
-        return (exact.cast(rule(x, **node.keywords), node.outputs[0].spec.dtype),)
+        found = exact.cast(rule(x, **node.keywords), node.outputs[0].spec.dtype)
+        trap(_near_overflow(found, max(found.size, x.size)))
+        return (found,)
 
     return lower
 
@@ -95,6 +108,7 @@ def _row(name: str) -> Op:
         infer=_infer(name),
         lower=_lower(name),
         numpy=(function,),
+        traps=True,
         samples=_samples(name),
     )
 

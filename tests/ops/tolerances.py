@@ -105,7 +105,7 @@ BOUNDS: dict[str, Bound] = {
     "np.nanmin": Bound(_TIES, zeros=False),
     **{
         f"np.{name}": Bound("the interpolation is contracted to a fused multiply-add", 2, 2, scale="operands")
-        for name in "percentile quantile nanpercentile nanquantile median nanmedian".split()
+        for name in "percentile quantile nanpercentile nanquantile median nanmedian interp".split()
     },
     "np.cross": Bound("differences of products are contracted to fused multiply-adds", 2, 2, 4, scale="squares"),
     **{
