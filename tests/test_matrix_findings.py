@@ -194,3 +194,39 @@ def test_transforms_that_overflow(name, bad):
     check(f, a)
     a[:2, 1] = bad
     check(f, a)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_products_that_overflow_on_the_way():
+    """NumPy stays at zero; a part of the product may be infinite, and zero times infinity is no number."""
+
+    def f(a):
+        return a.prod(), np.prod(a, axis=0), np.nanprod(a, axis=-1), np.cumprod(a), np.multiply.reduce(a, axis=1)
+
+    rng = np.random.default_rng(0)
+    a = rng.random((60, 70)) * 1e30
+    a[0, 3] = a[5] = 0
+    for dtype in (np.float64, np.float32, np.complex128):
+        assert check(f, a.astype(dtype)).cache_info().traps
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_products_that_underflow_on_the_way():
+    def f(a):
+        return a.prod(), np.cumprod(a)
+
+    for last in (1e200, np.inf):
+        assert check(f, np.array([1e-200, 1e-200, 1e200, last] * 5)).cache_info().traps
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_products_in_range_are_compiled():
+    def f(a):
+        return a.prod(axis=0), np.nanprod(a), np.cumprod(a, axis=0)
+
+    a = np.random.default_rng(0).random((40, 6)) + 0.5
+    a[3, 2] = 0
+    assert not check(f, a).cache_info().traps
+    a[3, 4] = np.inf
+    a[4, 5] = np.nan
+    assert not check(f, a).cache_info().traps

@@ -17,6 +17,7 @@ from autojit.ops import reductions_scan as scan
 from autojit.ops import reductions_selected as selected
 from autojit.ops.families import row, trap_if
 from autojit.ops.reductions_common import check_half, normal_axes, reduced_shape, reduction, run_dummy
+from autojit.ops.reductions_products import of_nanproduct, of_product
 from autojit.ops.ufunc_methods import methods_of, outer_row
 
 #: Kinds of the `dtype` argument of means and variances: NumPy divides in float64 and truncates for the others.
@@ -114,7 +115,7 @@ def _average_text(inputs: list[str], params: dict[str, Any]) -> str:
 
 ROWS: tuple[Op, ...] = (
     reduction(np.sum, moments.sum_, params=_TYPED, methods=("sum",), adds=True),
-    reduction(np.prod, moments.prod, params=_TYPED, methods=("prod",), adds=True),
+    reduction(np.prod, moments.prod, params=_TYPED, methods=("prod",), adds=True, trap_when=of_product),
     reduction(np.mean, moments.mean, params=_TYPED, dtypes=_INEXACT, methods=("mean",)),
     reduction(np.std, moments.std, params=_MOMENT, dtypes=_INEXACT, methods=("std",), adds=True),
     reduction(np.var, moments.var, params=_MOMENT, dtypes=_INEXACT, methods=("var",), adds=True),
@@ -143,7 +144,7 @@ ROWS: tuple[Op, ...] = (
     reduction(np.all, moments.all_, methods=("all",), bitwise="fc"),
     reduction(np.count_nonzero, moments.count_nonzero, bitwise="fc"),
     reduction(np.nansum, moments.nansum, params=_TYPED, adds=True),
-    reduction(np.nanprod, moments.nanprod, params=_TYPED, adds=True),
+    reduction(np.nanprod, moments.nanprod, params=_TYPED, adds=True, trap_when=of_nanproduct),
     reduction(np.nanmean, moments.nanmean, params=_TYPED, dtypes=_INEXACT, adds=True),
     reduction(np.nanvar, moments.nanvar, params=_NAN_MOMENT, adds=True),
     reduction(np.nanstd, moments.nanstd, params=_NAN_MOMENT, adds=True),
@@ -179,7 +180,16 @@ ROWS: tuple[Op, ...] = (
 _REDUCE = ("axis", "dtype", "keepdims")
 _METHOD_ROWS: tuple[Op, ...] = (
     reduction(np.add.reduce, moments.sum_, name="np.add.reduce", params=_REDUCE, axis=0, adds=True, numpy=()),
-    reduction(np.multiply.reduce, moments.prod, name="np.multiply.reduce", params=_REDUCE, axis=0, adds=True, numpy=()),
+    reduction(
+        np.multiply.reduce,
+        moments.prod,
+        name="np.multiply.reduce",
+        params=_REDUCE,
+        axis=0,
+        adds=True,
+        trap_when=of_product,
+        numpy=(),
+    ),
     *(
         reduction(
             function.reduce, rule, name=f"np.{function.__name__}.reduce", axis=0, numpy=(), bitwise="f", rounds=rounds

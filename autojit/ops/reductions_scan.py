@@ -12,9 +12,10 @@ from jax import lax
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
 from autojit.ops import exact
-from autojit.ops.families import row
+from autojit.ops.families import row, trap_if
 from autojit.ops.reductions_common import run_dummy
 from autojit.ops.reductions_moments import without_nan
+from autojit.ops.reductions_products import depends_on_order
 
 #: Up to this length the steps are written out one by one.
 _SHORT = 8
@@ -76,6 +77,8 @@ def _lower(product: bool, axis: Any, skip_nan: bool) -> Callable[..., Any]:
             x, wanted = x.reshape(-1), 0
         wanted %= x.ndim
         x = without_nan(x, int(product)) if skip_nan else x
+        if product:
+            trap_if(depends_on_order(x, (wanted,), spec.dtype), trap)
         x = running(combine, exact.cast(x, spec.dtype), wanted)
         if node.keywords.get("include_initial"):
             first = jnp.full((*x.shape[:wanted], 1, *x.shape[wanted + 1 :]), int(product), spec.dtype)
@@ -113,6 +116,7 @@ def scan_row(
         params=params,
         infer=_infer(call, axis),
         lower=_lower(product, axis, skip_nan),
+        traps=product,
         sharding="scan",
         **more,
     )
