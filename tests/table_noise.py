@@ -135,11 +135,14 @@ class Noise:
         if array.dtype.kind == "c":  # real results, too, may be written to complex memory
             allowed = max(allowed, _allowed(bound, array.real))
         ordered = any(word in bound.reason for word in _ORDERED)
+        if bound.scale == "product":
+            ordered = all(map(_short, operands))
         if allowed and not (ordered and all(map(grained, operands)) and grained(array)):
             unit = _ulp(np.abs(array)) * _unit(bound, tuple(operands), array) * allowed
             for part in parts:
-                sign = self.rng.choice([-1.0, 1.0], part.shape)
-                part[...] = np.where(np.isfinite(part), part + (unit * sign).astype(part.dtype), part)
+                # Of different sizes, so that two errors do not cancel.
+                error = self.rng.choice([-1.0, -0.8, 0.8, 1.0], part.shape) * unit
+                part[...] = np.where(np.isfinite(part), part + error.astype(part.dtype), part)
             if array.dtype.kind == "c":
                 self._infinite(array)
         if not bound.zeros and any(_mixed_zeros(operand) for operand in operands):
@@ -169,6 +172,13 @@ def grained(value: Any) -> bool:
         return bool(np.all(np.abs(array.astype(float)) < 2.0**20)) if array.dtype.kind in "iu" else True
     grain, limit = _GRAIN.get(array.dtype.name, (1.0, 1.0))
     return bool(np.all((array * grain == np.rint(array * grain)) & (np.abs(array) < limit)))
+
+
+def _short(value: Any) -> bool:
+    """Whether the product of all elements has a place for every bit, if they are quarters."""
+    array = np.asarray(value)
+    with np.errstate(all="ignore"):
+        return bool(np.sum(np.log2(np.abs(array.astype(complex)) * 4 + 1)) < 50)
 
 
 def _mixed_zeros(value: Any) -> bool:
