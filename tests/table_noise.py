@@ -20,6 +20,7 @@ from tests.programs_strategy import load
 #: A product may be contracted with a sum that follows, so it is as good as not rounded.
 _PRODUCT = Bound("contracted with a sum that follows", single=1, double=1, complex=3)
 _PRODUCTS = ("np.multiply", "np.square", "np.multiply.outer", "np.radians", "np.degrees", "np.deg2rad", "np.rad2deg")
+_MOMENTS = (BOUNDS["np.var"], BOUNDS["np.std"])
 _SCATTERED = Bound("the elements are added in another order", single=4, double=4, complex=4, scale="sum")
 #: Where nothing but the order of sums and products, or their contraction, is inexact.
 _ORDERED = ("order", "contracted")
@@ -69,6 +70,7 @@ class Noise:
     def __init__(self, source: str, seed: int, flush: bool = False) -> None:
         self.rng = np.random.default_rng(seed)
         self.flush = flush
+        self.sign = -1.0 if seed % 2 else 1.0
         tree = ast.fix_missing_locations(_Insert().visit(ast.parse(source)))
         extra = {"__call__": self.call, "__binary__": self.binary, "__after__": self.after}
         self.program = load(ast.unparse(tree), extra)
@@ -135,6 +137,8 @@ class Noise:
         if array.dtype.kind == "c":  # real results, too, may be written to complex memory
             allowed = max(allowed, _allowed(bound, array.real))
         ordered = any(word in bound.reason for word in _ORDERED)
+        if bound in _MOMENTS and any(np.asarray(operand).dtype.kind == "c" for operand in operands):
+            ordered = False  # the mean of complex numbers is a product with a reciprocal
         if bound.scale == "product":
             ordered = all(map(_short, operands))
         if allowed and not (ordered and all(map(grained, operands)) and grained(array)):
@@ -147,10 +151,10 @@ class Noise:
                 self._infinite(array)
         if not bound.zeros and any(_mixed_zeros(operand) for operand in operands):
             for part in parts:
-                part[...] = np.where(part == 0, np.copysign(part, self.rng.choice([-1.0, 1.0], part.shape)), part)
+                part[...] = np.where(part == 0, np.copysign(part, self.sign), part)
         for part in parts:
             # The sign of a NaN that is computed is not promised.
-            part[...] = np.where(np.isnan(part), np.copysign(part, self.rng.choice([-1.0, 1.0], part.shape)), part)
+            part[...] = np.where(np.isnan(part), np.copysign(part, self.sign), part)
             if self.flush:
                 part[np.abs(part) < np.finfo(part.dtype).tiny] *= 0
 
