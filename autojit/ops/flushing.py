@@ -76,7 +76,7 @@ _WRONG: dict[str, Callable[..., Any]] = {
 def any_of(flags: Sequence[Any]) -> Any:
     """Whether any element of any flag is true: one pass for all flags of one shape."""
     shapes: dict[tuple[int, ...], Any] = {}
-    for flag in flags:
+    for flag in map(jnp.asarray, flags):
         known = shapes.get(flag.shape)
         shapes[flag.shape] = flag if known is None else known | flag
     found = jnp.asarray(False)

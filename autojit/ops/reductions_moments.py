@@ -65,7 +65,7 @@ def sum_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     if kind(x) == "b":
         return jnp.any(x, axis=axes)
     if all(x.shape[axis] == 1 for axis in axes):
-        return exact.plus_zero(jnp.squeeze(x, axes))
+        return exact.plus_zero(jnp.squeeze(x, axes)).astype(dtype)
     if x.ndim == 1 and kind(x) == "f" and _SHORT <= x.shape[0] < _LONG:
         return sum_by_rows(x.astype(_wide(dtype))).astype(dtype)
     return jnp.sum(x.astype(_wide(dtype)), axis=axes, dtype=_wide(dtype)).astype(dtype)
