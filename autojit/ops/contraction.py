@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -41,6 +42,7 @@ def _product(
     more.setdefault("numpy", (function,))
     sums = more.pop("sums", True)
     call = more.pop("call", function)
+    lower = more.pop("lower", None) or lower_product(rule, sums=sums)
     dtype, scalars = more.pop("dtype", call), more.pop("scalars", True)
     return Op(
         name=public_name(function),
@@ -49,7 +51,7 @@ def _product(
         operands=operands,
         params=params,
         infer=by_shape(call, rule, dtype, scalars=scalars),
-        lower=lower_product(rule, sums=sums),
+        lower=lower,
         **more,
     )
 
@@ -93,24 +95,65 @@ def _pairs(rng: Any) -> list[Any]:
 
 
 def _matmul(x1: Any, x2: Any) -> Any:
-    return _of_terms(x1.shape[-1], jnp.matmul(x1, x2, precision=_HIGHEST))
+    rows = x1.shape[-2] if x1.ndim > 1 else 1
+    columns = x2.shape[-1] if x2.ndim > 1 else 1
+    return _of_terms(x1.shape[-1], rows, columns, jnp.matmul(x1, x2, precision=_HIGHEST))
 
 
 def _vecdot(x1: Any, x2: Any) -> Any:
-    return _of_terms(x1.shape[-1], jnp.vecdot(x1, x2, precision=_HIGHEST))
+    return _of_terms(x1.shape[-1], 1, 1, jnp.vecdot(x1, x2, precision=_HIGHEST))
 
 
 def _vdot(a: Any, b: Any) -> Any:
-    return _of_terms(a.size, jnp.vdot(a, b, precision=_HIGHEST))
+    return _of_terms(a.size, 1, 1, jnp.vdot(a, b, precision=_HIGHEST))
 
 
-def _of_terms(count: int, total: Any) -> Any:
-    """Sums of `count` products. NumPy adds a single one to zero, except in `np.dot` and its relatives."""
-    return exact.plus_zero(total) if count == 1 else total
+def _dot(a: Any, b: Any) -> Any:
+    return jnp.dot(a, b, precision=_HIGHEST)
+
+
+def _inner(a: Any, b: Any) -> Any:
+    return jnp.inner(a, b, precision=_HIGHEST)
+
+
+def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    return jnp.tensordot(a, b, axes, precision=_HIGHEST)
+
+
+def _as_dot(rule: Callable[..., Any], reshapes: bool = False) -> Lower:
+    """As `_of_terms`, except where `np.dot` and its relatives only multiply by a single number.
+
+    Args:
+        rule: What computes the product.
+        reshapes: Whether NumPy makes matrices of the operands first.
+    """
+    lower = lower_product(rule)
+
+    def adding(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
+        (result,) = lower(node, xs, trap)
+        a, b = (spec.shape for spec in node.specs)
+        sizes = math.prod(a), math.prod(b)
+        blas = result.dtype != jnp.float16 and (reshapes or max(len(a), len(b)) <= 2)
+        scalar = not reshapes and not (a and b)
+        if (sizes == (1, 1) and (blas or scalar)) or (scalar and not blas):
+            return (result,)
+        # Of m x k and k x n elements, m x n remain.
+        shared = math.isqrt(sizes[0] * sizes[1] // result.size) if result.size else 0
+        return (_of_terms(shared, sizes[0] // max(shared, 1), sizes[1] // max(shared, 1), result),)
+
+    return adding
+
+
+def _of_terms(shared: int, rows: int, columns: int, result: Any) -> Any:
+    """Sums of `shared` products, which NumPy adds to zero: a sum of negative zeros is zero.
+
+    XLA does the same in products of matrices, but not with a vector.
+    """
+    return exact.plus_zero(result) if 1 in (shared, rows, columns) else result
 
 
 PRODUCTS = (
-    _product(np.dot, lambda a, b: jnp.dot(a, b, precision=_HIGHEST), ("a", "b"), methods=("dot",), samples=_dot_more),
+    _product(np.dot, _dot, ("a", "b"), methods=("dot",), samples=_dot_more, lower=_as_dot(_dot)),
     _product(
         np.matmul,
         _matmul,
@@ -126,8 +169,9 @@ PRODUCTS = (
     ),
     _product(
         np.inner,
-        lambda a, b: jnp.inner(a, b, precision=_HIGHEST),
+        _inner,
         ("a", "b"),
+        lower=_as_dot(_inner),
         samples=lambda rng: [*_pairs(rng), ((rng.random((2, 3)), 2.0), {})],
     ),
     _product(np.vdot, _vdot, ("a", "b"), samples=_pairs),
@@ -144,9 +188,10 @@ PRODUCTS = (
     ),
     _product(
         np.tensordot,
-        lambda a, b, axes=2: jnp.tensordot(a, b, axes, precision=_HIGHEST),
+        _tensordot,
         ("a", "b"),
         ("axes",),
+        lower=_as_dot(_tensordot, reshapes=True),
         dtype=lambda a, b, axes=2: np.dot(a.reshape(-1)[:0], b.reshape(-1)[:0]),
         scalars=False,
         samples=lambda rng: [
@@ -211,7 +256,7 @@ def _adds_one_term(subscripts: str, shapes: Sequence[tuple[int, ...]], optimize:
 
 def _einsum_dtype(*operands: Any, subscripts: str, optimize: Any = False) -> Any:
     # Axes of length 1 broadcast against each other, so the small arrays fit whatever the subscripts are.
-    return np.einsum(subscripts, *operands)
+    return np.einsum(subscripts, *operands, optimize=optimize)
 
 
 _einsum_specs = by_shape(_einsum, _einsum_rule, _einsum_dtype)
