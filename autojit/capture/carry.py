@@ -410,6 +410,7 @@ class Carry(Branches):
         if static is not None:
             low, high = ends_of(static)
         else:
+            self.range_bounds += [course.start, course.stop]
             (first, top), (bottom, last) = bounds_of(course.start), bounds_of(course.stop)
             if course.step > 0:
                 low, high = first, None if last is None else last - 1

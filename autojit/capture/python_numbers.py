@@ -31,6 +31,10 @@ _COMPARE_ROWS: dict[type, str] = {
 }  # fmt: skip
 #: Ints up to here are floats too.
 EXACT_INT = 2**53
+#: Loop indices and other ints of the run have at most so many bits where they are multiplied without a check.
+_BITS = 31
+#: Sums and products of ints with so many bits are computed without a check.
+_MOST_BITS = 62
 _BOOL_ROWS: dict[type, str] = {ast.BitAnd: "py_and", ast.BitOr: "py_or", ast.BitXor: "py_xor"}
 
 
@@ -49,14 +53,31 @@ class PythonNumbers(Views):
         if kinds != {"i"} or kind not in _INT_ROWS:
             raise CannotCapture("data-value", "Python arithmetic on a number taken out of an array")
         low, high = _int_bounds(kind, left, right)
-        is_small = low is not None or not any(isinstance(value, Arr) or _is_unbounded(value) for value in (left, right))
-        if kind is ast.Div or kind not in (ast.Add, ast.Sub, ast.Mult) or not is_small:
+        if kind not in (ast.Add, ast.Sub, ast.Mult) or not self._stays_small(kind, left, right):
             made = self._number(_INT_ROWS[kind], left, right)
             if low is None or kind is ast.Div:
                 return made
             return LoopInt(self.read(made), low, high)
         (value,) = self.builder.add(TABLE[_ROWS[kind]], [self.operand(left), self.operand(right)], {}, self.line)
         return LoopInt(value, low, high, affine_of(kind, left, right))
+
+    def _stays_small(self, kind: type, left: Any, right: Any) -> bool:
+        """Whether a sum or product of ints, one of them made from loop indices, stays far from 64 bits.
+
+        Numbers that the run brings are taken for less than 2**31; the prologue makes sure.
+        """
+        low, high = _int_bounds(kind, left, right)
+        if low is not None and high is not None:
+            return -(2**_MOST_BITS) <= low and high <= 2**_MOST_BITS
+        first, second = _bits(left), _bits(right)
+        brought = [value for value in (left, right, *self.range_bounds) if isinstance(value, Sym)]
+        if first is None or second is None or None in map(_bits, brought):
+            return False
+        if (first + second if kind is ast.Mult else max(first, second) + 1) > _MOST_BITS:
+            return False
+        for value in brought:
+            self.prologue.check(f"-{2**_BITS} < {value.name} < {2**_BITS}", "an int is far from 64 bits")
+        return True
 
     def either(self, kind: type, left: Any, right: Any) -> tuple[Any, Any, Operand | None]:
         """The operands of an operator of which one may be a Python number or a NumPy scalar of the same value.
@@ -139,9 +160,19 @@ def _kind(value: Any) -> str:
     return value.dtype.kind if isinstance(value, Arr) else np.dtype(type(value.value)).kind
 
 
-def _is_unbounded(value: Any) -> bool:
-    """Whether an int is made from others that may grow."""
-    return isinstance(value, LoopInt) and value.affine is None and value.low is None
+def _bits(value: Any) -> int | None:
+    """How many bits an int may have; `None` where that is not known."""
+    if isinstance(value, Known | Sym):
+        size = int(value.value).bit_length()
+        return size if isinstance(value, Known) else _BITS if size <= _BITS else None
+    low, high = bounds_of(value)
+    if low is not None and high is not None:
+        return max(low.bit_length(), high.bit_length())
+    if not isinstance(value, LoopInt) or value.affine is None:
+        return None
+    terms, constant = value.affine
+    sizes = [_BITS + coefficient.bit_length() - 1 for _, coefficient in terms]
+    return max([*sizes, constant.bit_length()]) + len(terms)
 
 
 def _are_exact(bounds: tuple[Any, Any]) -> bool:

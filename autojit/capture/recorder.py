@@ -62,6 +62,7 @@ class Recorder(Memory):
         self.observed = observed
         self.input_names: list[str] = []  # the prologue's name of each graph input
         self.arrays: list[Storage] = []  # the caller's arrays
+        self.range_bounds: list[Any] = []  # of the loops whose trips the run counts
         self.hidden = 0  # how many loops are being interpreted
         self._examples: dict[str, Any] | None = {}
         self._demanded: set[str] = set()

@@ -44,8 +44,6 @@ def _cholesky(a: Any, trap: Trap, upper: bool = False) -> Any:
 
 
 def _qr(a: Any, trap: Trap, mode: str = "reduced") -> Any:
-    # Of single precision, LAPACK as XLA calls it loses one place more than NumPy's does.
-    a = a.astype(jnp.promote_types(a.dtype, jnp.float64))
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"mode '{mode}' is not compiled")
     trap(jnp.any(~jnp.isfinite(a)))
@@ -70,6 +68,9 @@ def _pinv(a: Any, trap: Trap, rcond: Any = None, hermitian: bool = False) -> Any
     trap(jnp.any(~jnp.isfinite(a)))
     u, s, vt = lax.linalg.svd(a.conj(), full_matrices=False)
     cutoff = (1e-15 if rcond is None else rcond) * jnp.max(s, axis=-1, keepdims=True)
+    # Of which side a small value falls, rounding decides.
+    noise = 64 * np.finfo(s.dtype).eps * jnp.max(s, axis=-1, keepdims=True)
+    trap(jnp.any((s < cutoff + noise) & (s > cutoff - noise)))
     s = jnp.where(s > cutoff, 1 / s, 0).astype(a.dtype)
     scaled = s[..., None] * jnp.swapaxes(u, -1, -2)
     return jnp.matmul(jnp.swapaxes(vt, -1, -2), scaled, precision=_HIGHEST)

@@ -87,7 +87,8 @@ def check_matrices(function: Any, specs: Sequence[Spec], square: bool) -> None:
 
 def matrix_lower(rule: Callable[..., Any]) -> Lower:
     def lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
-        dtype = inexact(spec.dtype for spec in node.specs)
+        # NumPy computes in double precision and rounds at the end, also what is single.
+        dtype = np.result_type(inexact(spec.dtype for spec in node.specs), np.float64)
         results = rule(*(exact.cast(x, dtype) for x in xs), trap=trap, **node.keywords)
         results = results if isinstance(results, tuple | list) else (results,)
         return tuple(exact.cast(x, value.spec.dtype) for x, value in zip(results, node.outputs, strict=True))

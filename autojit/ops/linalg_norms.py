@@ -13,11 +13,14 @@ from autojit.errors import CannotCapture
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, result_spec
 from autojit.ops import exact
+from autojit.ops import reductions_extremes as extremes
 from autojit.ops.contraction import lower_product
+from autojit.ops.elementwise_arithmetic import absolute
 from autojit.ops.families import small_dummy
 from autojit.ops.inference import by_shape, specs_of
 from autojit.ops.linalg_common import check_matrices, quiet
 from autojit.ops.linalg_solving import inv
+from autojit.ops.reductions_moments import sum_of
 
 Trap = Callable[[Any], None]
 
@@ -56,9 +59,32 @@ def _norm(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
         parts = x.reshape(-1)
         total = jnp.sum(jnp.real(parts * jnp.conj(parts)))
         result = jnp.sqrt(total).reshape(node.outputs[0].spec.shape)
+    elif order in (np.inf, -np.inf, 1) or (order == -1 and len(_axes_of(x, axis)) == 2):
+        result = _of_sizes(absolute(x), order, _axes_of(x, axis)).reshape(node.outputs[0].spec.shape)
+    elif len(_axes_of(x, axis)) == 1 and order not in (None, 0, 2):
+        result = jnp.linalg.norm(absolute(x), **keywords)
     else:
-        result = jnp.linalg.norm(x, **keywords)
+        # Singular values are computed in double precision.
+        wide = order in (2, -2, "nuc")
+        result = jnp.linalg.norm(x.astype(jnp.promote_types(x.dtype, jnp.float64)) if wide else x, **keywords)
     return (exact.cast(result, node.outputs[0].spec.dtype),)
+
+
+def _axes_of(x: Any, axis: Any) -> tuple[int, ...]:
+    """The axis of a vector, or those of the rows and the columns of a matrix."""
+    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    return tuple(place % x.ndim for place in axes)
+
+
+def _of_sizes(sizes: Any, order: float, axes: tuple[int, ...]) -> Any:
+    """Norms that are sums or extremes of absolute values. XLA's own extremes may lose NaN."""
+    if len(axes) == 2:
+        row, column = axes if abs(order) == 1 else axes[::-1]
+        sizes = sum_of(sizes, (row,), sizes.dtype)
+        axes = (column - (column > row),)
+    elif order == 1:
+        return sum_of(sizes, axes, sizes.dtype)
+    return extremes.maximum(sizes, axes) if order > 0 else extremes.minimum(sizes, axes)
 
 
 NORM = Op(
@@ -90,7 +116,8 @@ NORM = Op(
 
 def _power(a: Any, n: int, trap: Trap = quiet) -> Any:
     if n < 0:
-        a, n = inv(a if exact.is_inexact(a) else a.astype(jnp.float64), trap), -n
+        dtype = a.dtype if exact.is_inexact(a) else jnp.float64
+        a, n = inv(a.astype(jnp.promote_types(dtype, jnp.float64)), trap).astype(dtype), -n
     times = _BY_DTYPE.get(np.dtype(a.dtype), _times)
     if n == 0:
         return jnp.broadcast_to(jnp.eye(a.shape[-1], dtype=a.dtype), a.shape)
