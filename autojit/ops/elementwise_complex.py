@@ -16,6 +16,10 @@ from autojit.ops import elementwise_math as real_math
 from autojit.ops import exact
 from autojit.ops.elementwise_arithmetic import hypot, kind
 
+#: The largest number whose exponential is finite, but for a factor of two.
+_MOST = 709.0
+#: Products and sums of two such numbers are finite.
+_LARGE = 2.0**1000
 #: Rules for complex operands, by the name of the rule for real ones.
 RULES: dict[str, Callable[..., Any]] = {}
 
@@ -42,11 +46,54 @@ def both(name: str) -> Callable[..., Any]:
 
 def unfinished(*xs: Any) -> Any:
     """When complex operands are left to NumPy: a part is infinite or NaN."""
+    return _unless(lambda x, of: of.isfinite(x), *xs)
+
+
+def far(real: float = np.inf, imag: float = np.inf) -> Callable[..., Any]:
+    """When complex operands are left to NumPy: a part is this large, so that a factor or a sum on the way overflows."""
+
+    def check(*xs: Any) -> Any:
+        return _unless(lambda x, of: (of.abs(of.real(x)) < real) & (of.abs(of.imag(x)) < imag), *xs)
+
+    return check
+
+
+def too_long(x: Any) -> Any:
+    """When complex operands are left to NumPy: their parts are finite, and their absolute value may not be."""
+
+    def fine(x: Any, of: Any) -> Any:
+        return ~of.isfinite(x) | ((of.abs(of.real(x)) < _LARGE) & (of.abs(of.imag(x)) < _LARGE))
+
+    return _unless(fine, x)
+
+
+def near_pole(real: float, imag: float) -> Callable[..., Any]:
+    """When complex operands are left to NumPy: they are not finite, or so near to a pole that a square underflows."""
+
+    def at(part: Any, place: float, of: Any) -> Any:
+        size = of.abs(part)
+        return size == 1 if place else size < 2.0**-300
+
+    def check(*xs: Any) -> Any:
+        return _unless(
+            lambda x, of: of.isfinite(x) & ~(at(of.real(x), real, of) & at(of.imag(x), imag, of)), *xs
+        )
+
+    return check
+
+
+def _unless(fine: Callable[[Any, Any], Any], *xs: Any) -> Any:
+    """Whether the elements of a complex operand are not all `fine(x, numpy or jax.numpy)`."""
     if kind(xs[0]) != "c":
         return False
     if all(isinstance(x, np.ndarray) for x in xs):
-        return not all(np.isfinite(x).all() for x in xs)
-    return ~jnp.all(jnp.stack([jnp.all(jnp.isfinite(jnp.asarray(x))) for x in xs]))
+        return not all(fine(x, np).all() for x in xs)
+    return ~jnp.all(jnp.stack([jnp.all(fine(jnp.asarray(x), jnp)) for x in xs]))
+
+
+of_large = far(_LARGE, _LARGE)
+of_long = far(real=_MOST)
+of_high = far(imag=_MOST)
 
 
 def _scaled(x: Any, factor: float) -> Any:

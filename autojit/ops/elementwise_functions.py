@@ -16,8 +16,8 @@ from autojit.ops import elementwise_arithmetic as arithmetic
 from autojit.ops import elementwise_math as math
 from autojit.ops import exact
 from autojit.ops.elementwise_arithmetic import kind
-from autojit.ops.elementwise_complex import RULES
-from autojit.ops.families import cast_operands, check_dtypes, row, small_dummy
+from autojit.ops.elementwise_complex import RULES, of_high
+from autojit.ops.families import cast_operands, check_dtypes, row, small_dummy, trap_if, wants_trap
 
 
 def dummy_infer(call: Callable[..., Any]) -> Callable[..., tuple[Spec, ...]]:
@@ -147,7 +147,9 @@ def _isclose_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec,
     return dummy_infer(np.isclose)(specs, params)
 
 
-def _sinc(x: Any, dtype: Any) -> Any:
+@wants_trap
+def _sinc(x: Any, dtype: Any, trap: Callable[[Any], None]) -> Any:
+    trap_if(of_high(exact.multiply(x, np.asarray(4, x.dtype))), trap)
     scaled = exact.multiply(exact.cast(x, dtype), np.asarray(np.pi, dtype))
     tiny = np.finfo(dtype).eps if dtype.kind == "f" else 1e-20
     safe = jnp.where(arithmetic.truth(scaled), scaled, np.asarray(tiny, dtype))

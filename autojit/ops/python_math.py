@@ -89,6 +89,7 @@ def _row(name: str, rule: Callable[..., Any]) -> Op:
         f"math.{name}", call, "elementwise", ("x1", "x2")[:count] if count > 1 else ("x",),
         infer=_infer(_BOOL if name in _TESTS else _FLOAT), lower=_lower(rule, name in RAISING), traps=name in RAISING,
         sharding="elementwise", samples=_samples(name), bitwise="f" if name in _BITWISE else None,
+        rounds="product" if name in ("degrees", "radians") else "",
     )  # fmt: skip
 
 
