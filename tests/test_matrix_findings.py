@@ -230,3 +230,40 @@ def test_products_in_range_are_compiled():
     a[3, 4] = np.inf
     a[4, 5] = np.nan
     assert not check(f, a).cache_info().traps
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_running_sums_that_overflow_on_the_way():
+    def f(a):
+        return np.cumsum(a), np.nancumsum(a), np.add.accumulate(a), a.cumsum(axis=0)
+
+    check(f, np.array([1e308, 1e308, -1e308, -1e308] * 4))
+    check(f, np.concatenate([np.full(20, 1e307), np.full(20, -1e307)]))
+    assert not check(f, np.array([1e300, np.inf, np.nan, -np.inf] * 4)).cache_info().traps
+    assert not check(f, np.arange(1000.0)).cache_info().traps
+
+
+def test_sums_of_products_of_negative_zeros():
+    """NumPy adds them to zero, but for the product of two single numbers."""
+
+    def f(a, b, c, d):
+        return (
+            a @ b, np.dot(a, b), np.inner(a, b.T), np.tensordot(a, b, 1), np.tensordot(c, c, 0), np.dot(d, c),
+            np.dot(d, d), c @ d, np.dot(0.0, -c), np.vdot(c, c), np.inner(d, d),
+        )  # fmt: skip
+
+    for dtype in (np.float64, np.float32):
+        for length in (1, 3):
+            a, b = np.zeros((2, length), dtype), -np.ones((length, 4), dtype)
+            c, d = -np.ones(1, dtype), np.zeros((1, 1), dtype)
+            fast = check(f, a, b, c, d)
+            for one, other in zip(fast(a, b, c, d), f(a, b, c, d), strict=True):
+                np.testing.assert_array_equal(np.signbit(one), np.signbit(other))
+    check(f, np.zeros((1, 3)), -np.ones((3, 2)), -np.ones(1), np.zeros((1, 1)))
+
+
+def test_types_of_optimized_einsum():
+    def f(a, b):
+        return np.einsum("i,i->", a, b, optimize=True), np.einsum("i,i->", a, b, optimize="greedy"), np.einsum("i,i", a, b)
+
+    check(f, np.ones(3), np.arange(3.0))

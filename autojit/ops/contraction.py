@@ -256,7 +256,7 @@ def _adds_one_term(subscripts: str, shapes: Sequence[tuple[int, ...]], optimize:
 
 def _einsum_dtype(*operands: Any, subscripts: str, optimize: Any = False) -> Any:
     # Axes of length 1 broadcast against each other, so the small arrays fit whatever the subscripts are.
-    return np.einsum(subscripts, *operands, optimize=optimize)
+    return np.einsum(subscripts, *operands)
 
 
 _einsum_specs = by_shape(_einsum, _einsum_rule, _einsum_dtype)
@@ -265,7 +265,10 @@ _einsum_specs = by_shape(_einsum, _einsum_rule, _einsum_dtype)
 def _einsum_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
     if common_dtype(specs) == np.float16:
         raise TypeError("`np.einsum` of float16 is not compiled: where NumPy rounds depends on the memory order")
-    return _einsum_specs(specs, params)
+    (spec,) = _einsum_specs(specs, params)
+    if params.get("optimize") and len(specs) > 1 and not spec.shape:
+        raise TypeError("`np.einsum` of a single number with `optimize=` is not compiled: the path decides its type")
+    return (spec,)
 
 
 def _einsum_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:

@@ -15,6 +15,7 @@ from jax import lax
 
 from autojit.ir.op import Infer, Op
 from autojit.ir.spec import Spec
+from autojit.ops import exact
 from autojit.ops import linalg_norms as norms
 from autojit.ops import linalg_solving as solving
 from autojit.ops.families import small_dummy
@@ -40,7 +41,8 @@ def _cholesky(a: Any, trap: Trap, upper: bool = False) -> Any:
     a = jnp.swapaxes(a, -1, -2).conj() if upper else a
     found = lax.linalg.cholesky(a, symmetrize_input=False)
     trap(jnp.any(~jnp.isfinite(jnp.diagonal(found, axis1=-2, axis2=-1))))
-    return jnp.swapaxes(found, -1, -2).conj() if upper else found
+    # The conjugate of a real number has a negative zero.
+    return exact.plus_zero(jnp.swapaxes(found, -1, -2).conj()) if upper else found
 
 
 def _qr(a: Any, trap: Trap, mode: str = "reduced") -> Any:

@@ -64,6 +64,14 @@ def _infer(call: Callable[..., Any], axis: Any) -> Callable[..., tuple[Spec, ...
     return infer
 
 
+def _may_overflow(x: Any, count: int) -> Any:
+    """Whether a sum of `count` finite numbers may be infinite: NumPy's stays so, and a part of it may be so alone."""
+    limit = np.finfo(np.dtype(x.dtype)).max / (2.0 * max(count, 1))
+    parts = (lax.real(x), lax.imag(x)) if np.dtype(x.dtype).kind == "c" else (x,)
+    far = [jnp.any((lax.abs(part) > limit) & (lax.abs(part) < np.inf)) for part in parts]
+    return jnp.any(jnp.stack(far))
+
+
 def _lower(product: bool, axis: Any, skip_nan: bool) -> Callable[..., Any]:
     def combine(x: Any, y: Any) -> Any:
         if x.dtype == jnp.bool_:
@@ -79,7 +87,10 @@ def _lower(product: bool, axis: Any, skip_nan: bool) -> Callable[..., Any]:
         x = without_nan(x, int(product)) if skip_nan else x
         if product:
             trap_if(depends_on_order(x, (wanted,), spec.dtype), trap)
-        x = running(combine, exact.cast(x, spec.dtype), wanted)
+        x = exact.cast(x, spec.dtype)
+        if not product and exact.is_inexact(x):
+            trap_if(_may_overflow(x, x.shape[wanted]), trap)
+        x = running(combine, x, wanted)
         if node.keywords.get("include_initial"):
             first = jnp.full((*x.shape[:wanted], 1, *x.shape[wanted + 1 :]), int(product), spec.dtype)
             x = lax.concatenate([first, x], wanted)
@@ -116,7 +127,7 @@ def scan_row(
         params=params,
         infer=_infer(call, axis),
         lower=_lower(product, axis, skip_nan),
-        traps=product,
+        traps=True,
         sharding="scan",
         **more,
     )

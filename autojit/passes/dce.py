@@ -13,7 +13,7 @@ from autojit.ops.python_math import RAISING
 #: Operations whose programs trap where NumPy gives a warning, never an exception.
 _ONLY_WARN = frozenset(
     "np.sort np.argsort np.searchsorted np.prod np.nanprod np.multiply.reduce np.cumprod np.nancumprod "
-    "np.cumulative_prod np.multiply.accumulate".split()
+    "np.cumulative_prod np.multiply.accumulate np.cumsum np.nancumsum np.cumulative_sum np.add.accumulate".split()
 )
 #: Elementwise operations that raise for some numbers; the others never do.
 _RAISE = frozenset(
