@@ -225,5 +225,7 @@ def test_without_the_allocator(monkeypatch):
 def test_result_memory_is_the_base():
     executable = increment(LARGE // 8)
     result = own(executable.run([np.zeros(LARGE // 8), 1.0])[0])
-    assert isinstance(result.base, ResultMemory)
+    assert isinstance(result.base.base, ResultMemory)
+    result.flags.writeable = False
+    result.flags.writeable = True
     assert own(increment(4).run([np.zeros(4), 1.0])[0]).base is None

@@ -19,7 +19,8 @@ def own(view: np.ndarray) -> np.ndarray:
         view: An entry of `Executable.run`'s list. The caller must not use it any more, nor own it twice.
     """
     if isinstance(view.base, ResultMemory):
-        return view.base.array(writeable=True)
+        # NumPy lets an array that was made read-only be writeable again if its base is a writeable array.
+        return view.base.array(writeable=True)[...]
     if view.flags.owndata:  # a copy of an input, or a constant's own array
         view.flags.writeable = True
         return view
