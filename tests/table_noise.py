@@ -139,10 +139,12 @@ class Noise:
         ordered = any(word in bound.reason for word in _ORDERED)
         if bound in _MOMENTS and any(np.asarray(operand).dtype.kind == "c" for operand in operands):
             ordered = False  # the mean of complex numbers is a product with a reciprocal
+        if bound is BOUNDS["np.divide"] or bound is BOUNDS["np.reciprocal"]:
+            ordered = False  # of complex numbers: a product with a reciprocal
         if bound.scale == "product":
             ordered = all(map(_short, operands))
         if allowed and not (ordered and all(map(grained, operands)) and grained(array)):
-            unit = _ulp(np.abs(array)) * _unit(bound, tuple(operands), array) * allowed
+            unit = _ulp(np.abs(array)) * _unit(bound, tuple(operands), array) * allowed * _widened(array, operands)
             for part in parts:
                 # Of different sizes, so that two errors do not cancel.
                 error = self.rng.choice([-1.0, -0.8, 0.8, 1.0], part.shape) * unit
@@ -165,6 +167,17 @@ class Noise:
             [complex(np.nan, np.nan), complex(np.inf, np.nan), complex(np.nan, np.inf), complex(np.inf, 0)]
         )
         array[wild] = kinds[self.rng.integers(0, 4, int(wild.sum()))]
+
+
+def _widened(array: np.ndarray, operands: list[Any]) -> float:
+    """How many units of the result one unit of the operands' precision is: `out=` may be wider."""
+    try:
+        computed = np.result_type(*operands)
+    except (TypeError, ValueError, OverflowError):
+        return 1.0
+    if computed.kind not in "fc":
+        return 1.0
+    return max(1.0, float(np.finfo(computed).eps / np.finfo(array.dtype).eps))
 
 
 def grained(value: Any) -> bool:

@@ -149,7 +149,8 @@ def _isclose_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec,
 
 @wants_trap
 def _sinc(x: Any, dtype: Any, trap: Callable[[Any], None]) -> Any:
-    trap_if(of_high(exact.multiply(x, np.asarray(4, x.dtype))), trap)
+    if kind(x) == "c":  # the sine is taken of pi times the operand
+        trap_if(of_high(exact.multiply(x, np.asarray(4, x.dtype))), trap)
     scaled = exact.multiply(exact.cast(x, dtype), np.asarray(np.pi, dtype))
     tiny = np.finfo(dtype).eps if dtype.kind == "f" else 1e-20
     safe = jnp.where(arithmetic.truth(scaled), scaled, np.asarray(tiny, dtype))
