@@ -68,7 +68,7 @@ class PythonNumbers(Views):
         """
         low, high = _int_bounds(kind, left, right)
         if low is not None and high is not None:
-            return -(2**_MOST_BITS) <= low and high <= 2**_MOST_BITS
+            return low >= -(2**_MOST_BITS) and high <= 2**_MOST_BITS
         first, second = _bits(left), _bits(right)
         brought = [value for value in (left, right, *self.range_bounds) if isinstance(value, Sym)]
         if first is None or second is None or None in map(_bits, brought):

@@ -75,9 +75,7 @@ def near_pole(real: float, imag: float) -> Callable[..., Any]:
         return size == 1 if place else size < 2.0**-300
 
     def check(*xs: Any) -> Any:
-        return _unless(
-            lambda x, of: of.isfinite(x) & ~(at(of.real(x), real, of) & at(of.imag(x), imag, of)), *xs
-        )
+        return _unless(lambda x, of: of.isfinite(x) & ~(at(of.real(x), real, of) & at(of.imag(x), imag, of)), *xs)
 
     return check
 
