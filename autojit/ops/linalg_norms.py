@@ -76,7 +76,7 @@ def _axes_of(x: Any, axis: Any) -> tuple[int, ...]:
     return tuple(place % x.ndim for place in axes)
 
 
-def _of_sizes(sizes: Any, order: float, axes: tuple[int, ...]) -> Any:
+def _of_sizes(sizes: Any, order: Any, axes: tuple[int, ...]) -> Any:
     """Norms that are sums or extremes of absolute values. XLA's own extremes may lose NaN."""
     if len(axes) == 2:
         row, column = axes if abs(order) == 1 else axes[::-1]
