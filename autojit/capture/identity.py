@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ def is_same(self: Any, left: Any, right: Any) -> bool:
         return True
     if isinstance(left, Known) and isinstance(right, Known):
         same = left.value is right.value
-        if (left.path or right.path) and not (left.made or right.made):
+        is_certain = isinstance(left.value, enum.Enum) and isinstance(right.value, enum.Enum)  # the guard knows them
+        if (left.path or right.path) and not (left.made or right.made or is_certain):
             one, other = (known.path or self.prologue.constant(known.value) for known in (left, right))
             self.prologue.check(f"({one} is {other}) is {same}", "two objects are one, or are not")
         return same
