@@ -460,3 +460,46 @@ def test_keys_of_sorted_are_asked_at_every_call() -> None:
 
 def _weight(name):
     return len(name) * _factor[0]
+
+
+class _Meta(type):
+    @property
+    def scale(cls):
+        _seen.append(1)
+        return _factor[0]
+
+
+class _Descriptor:
+    def __get__(self, instance, owner):
+        _seen.append(1)
+        return _factor[0]
+
+
+class _WithCode(metaclass=_Meta):
+    shift = _Descriptor()
+
+
+def test_code_behind_attributes_of_classes_runs_once() -> None:
+    for function in (lambda x: x * _WithCode.scale, lambda x: x + _WithCode.shift):
+        compiled = eager(function)
+        for number in range(1, 4):
+            compiled(np.ones(2))
+            assert len(_seen) == number
+        _seen.clear()
+
+
+def test_the_larger_list_is_one_of_the_lists() -> None:
+    def function(x, a, b):
+        c = max(a, b)
+        return x * 2, c is a, c is b
+
+    same(function, [1, 2], [1, 0])
+    same(function, (1, 2), (1, 3))
+
+
+def test_there_is_one_empty_tuple() -> None:
+    def function(x, t):
+        e = ()
+        return x * 2, e is tuple([]), e * 3 is e, t is e
+
+    same(function, ())

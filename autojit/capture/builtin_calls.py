@@ -181,6 +181,10 @@ class Builtins(Iteration):
 
     def _extreme(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         items = list(self.iterate(args[0])) if len(args) == 1 else list(args)
+        if any(isinstance(getattr(item, "value", None), list | tuple | dict) for item in items):
+            raise CannotCapture(
+                "unsupported-syntax", f"the `{function.__name__}` of lists or tuples"
+            )  # it is one of them
         if not any(isinstance(item, Arr | LoopInt) for item in items) or kwargs:
             return self._scalar_call(function, items, kwargs)
         best = items[0]

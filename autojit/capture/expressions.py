@@ -20,7 +20,7 @@ from autojit.capture.members import own_value
 from autojit.capture.plain import check_text, contains, no_nan
 from autojit.capture.put_functions import flat_item
 from autojit.capture.recorder import describe
-from autojit.capture.records import MISSING, find_in_class
+from autojit.capture.records import MISSING, find_in_class, runs_code
 from autojit.capture.values import (
     Arr,
     Closure,
@@ -401,6 +401,8 @@ class Expressions(Calls):
             return self._instance_attribute(Known(value, known.path or self.prologue.constant(value)), name)
         if isinstance(value, list | tuple | dict) and known.path is not None and not hasattr(type(value), "_fields"):
             return Method(self.open(known), name)
+        if isinstance(value, type) and runs_code(value, name):
+            raise CannotCapture("effect", f"the attribute `.{name}` of the class `{value.__name__}`")
         if isinstance(value, type) or known.path is None:
             got = self.ask(getattr, value, name)
             if isinstance(value, type) and (value.__module__ or "").split(".")[0] not in TRUSTED:

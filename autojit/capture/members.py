@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import types
 from typing import Any
 
 from autojit.capture.plain import is_literal
@@ -11,8 +12,13 @@ from autojit.capture.values import Known
 
 
 def own_value(self: Any, member: Known, name: str) -> Any:
-    """`.name` or `.value`, where these are Python's own; else `None`. What cannot change is constant."""
+    """`.name` or `.value`, where these are Python's own, or a method of a text or number; else `None`.
+
+    What cannot change is constant.
+    """
     found = find_in_class(type(member.value), name)
+    if isinstance(found, types.MethodDescriptorType) and found.__objclass__ in (str, int, float):
+        return Known(getattr(member.value, name))
     if name not in ("name", "value") or not isinstance(found, enum.property):
         return None
     if getattr(found.fget, "__module__", "") != "enum":
