@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.iteration import Iteration
-from autojit.capture.plain import call_static, ordered
+from autojit.capture.plain import call_static, no_nan, ordered
 from autojit.capture.python_numbers import is_traced
 from autojit.capture.recorder import describe
 from autojit.capture.values import (
@@ -265,6 +265,12 @@ class Builtins(Iteration):
 
     def operate(self, name: str, left: Any, right: Any) -> Any:
         raise NotImplementedError
+
+    def key(self, value: Any) -> Any:
+        """The key of a dict."""
+        key = self.static(value)
+        no_nan(key)
+        return key
 
     # ---- truth and type
 

@@ -144,12 +144,6 @@ class Expressions(Calls):
             return self.contains_element(container, item)
         return contains(self, item, container)
 
-    def key(self, value: Any) -> Any:
-        """The key of a dict."""
-        key = self.static(value)
-        no_nan(key)
-        return key
-
     def _eval_BoolOp(self, node: ast.BoolOp) -> Any:
         is_and = isinstance(node.op, ast.And)
         value: Any = None

@@ -312,7 +312,7 @@ class Recorder(Memory):
         """An object for Python to compute with now: the plan must hold for nothing else."""
         value, path = known.value, known.path
         kind = type(value)
-        if path is None or (isinstance(value, enum.Enum) and is_fixed(value) and not own_rules(kind)):
+        if path is None or (issubclass(kind, enum.Enum) and is_fixed(value) and not own_rules(kind)):
             return value
         if isinstance(value, list | tuple) or kind is dict:
             return self.static(self.open(known))
