@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.layout import ordered_strides, set_strides
+from autojit.capture.plain import compare_sequences
 from autojit.capture.python_numbers import PythonNumbers, affine_of, is_python_number, is_traced
 from autojit.capture.recorder import describe
 from autojit.capture.values import (
@@ -112,15 +113,19 @@ class Arrays(PythonNumbers):
     def _sequence_operator(self, kind: type, left: Any, right: Any) -> Any:
         if kind is ast.Add and self._is_sequence(left) and self._is_sequence(right):
             one, two = self.as_items(left), self.as_items(right)
+            if one.kind is two.kind is tuple and not (one.values and two.values):
+                return left if one.values else right  # Python copies no tuple
             if one.kind is two.kind and one.kind in (list, tuple):
                 return Items(one.kind, [*one.values, *two.values])
         if kind is ast.Mult and self._is_sequence(left) != self._is_sequence(right):
             items, count = (left, right) if self._is_sequence(left) else (right, left)
             if isinstance(count, Known | Sym) and isinstance(count.value, int):
-                items = self.as_items(items)
-                return Items(list if items.kind is list else tuple, items.values * self.static(count))
+                owner, items, times = items, self.as_items(items), self.static(count)
+                if items.kind is tuple and times == 1:
+                    return owner  # Python copies no tuple
+                return Items(list if items.kind is list else tuple, items.values * times)
         table = BINARY.get(kind) or COMPARE[kind]
-        return Known(self.ask(table[1], self.static(left), self.static(right)))
+        return compare_sequences(self, kind, table[1], left, right)
 
     def as_items(self, value: Any) -> Items:
         """An `Items` for a sequence value."""
@@ -199,7 +204,7 @@ class Arrays(PythonNumbers):
         if not (isinstance(target, Arr) and target.kind == "array"):
             if isinstance(target, Items) and target.kind is list and kind is ast.Add and self._is_sequence(value):
                 self.change()
-                target.items.extend(self.as_items(value).values)  # type: ignore[union-attr] -- a list, by its kind
+                target.items.extend(self.iterate(value))  # type: ignore[union-attr] -- a list, by its kind
                 return target
             if (
                 isinstance(target, Items)
@@ -210,8 +215,11 @@ class Arrays(PythonNumbers):
                 self.change()
                 target.items *= self.static(value)  # type: ignore[operator] -- a list, by its kind
                 return target
-            if isinstance(target, Known) and isinstance(target.value, list | dict | set):
-                raise CannotCapture("effect", "an outside list, dict or set is changed in place")
+            changeable = (list, dict, set)
+            if (isinstance(target, Known) and isinstance(target.value, changeable)) or (
+                isinstance(target, Items) and target.kind in changeable
+            ):
+                raise CannotCapture("effect", "a list, dict or set is changed in place")
             return self.binary(kind, target, value)
         if kind is ast.MatMult:
             result = self.binary(kind, target, value)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.iteration import Iteration
+from autojit.capture.plain import call_static, no_nan, ordered
 from autojit.capture.python_numbers import is_traced
 from autojit.capture.recorder import describe
 from autojit.capture.values import (
@@ -38,7 +39,7 @@ _CONVERSIONS = {float: "item_float", int: "item_int", bool: "item_bool", complex
 #: Builtins that only compute: with scalars they run in the prologue.
 _SCALAR_FUNCTIONS = (abs, round, min, max, divmod, pow, int, float, complex, bool, ord, chr, hash, operator.index)
 _CALLABLE = Closure | Method | Partial | Vectorize
-_STATIC_BUILTINS = (str, repr, format, sorted, ord, chr, bin, hex, oct, slice, frozenset, set, bytes)
+_STATIC_BUILTINS = (str, repr, format, ord, chr, bin, hex, oct, slice, frozenset, set, bytes)
 
 
 class Builtins(Iteration):
@@ -60,10 +61,7 @@ class Builtins(Iteration):
         if is_math or any(function is known for known in _SCALAR_FUNCTIONS):
             return self._scalar_call(function, args, kwargs)
         if any(function is known for known in _STATIC_BUILTINS):
-            static = {name: self.static(value) for name, value in kwargs.items()}
-            if function in (sorted, frozenset, set):
-                args = [Items(list, self.iterate(value)) if isinstance(value, Stream) else value for value in args]
-            return Known(self.ask(function, *(self.static(value) for value in args), **static))
+            return call_static(self, function, args, kwargs)
         return NotImplemented
 
     def _scalar_call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -141,7 +139,7 @@ class Builtins(Iteration):
         if isinstance(value, Known):
             if isinstance(value.value, list | tuple | dict) and value.path is not None:
                 return Known(len(self.open(value).items))
-            return Known(self.ask(len, self.static(value)))
+            return Known(self.ask(len, self.unordered(value)))
         raise CannotCapture("unsupported-syntax", f"`len` of {describe(value)}")
 
     def _builtin_range(self, *bounds: Any) -> Any:
@@ -151,7 +149,12 @@ class Builtins(Iteration):
             values.append(value)
         return Known(self.ask(range, *values))
 
+    def _builtin_sorted(self, sequence: Any, /, *, key: Any = Known(None), reverse: Any = Known(False)) -> Any:
+        return ordered(self, sequence, key, reverse)
+
     def _builtin_tuple(self, sequence: Any = Known(()), /) -> Any:
+        if self.type_of(sequence) is tuple:
+            return sequence
         return Items(tuple, list(self.iterate(sequence)))
 
     def _builtin_list(self, sequence: Any = Known(()), /) -> Any:
@@ -178,6 +181,10 @@ class Builtins(Iteration):
 
     def _extreme(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         items = list(self.iterate(args[0])) if len(args) == 1 else list(args)
+        if any(isinstance(getattr(item, "value", None), list | tuple | dict) for item in items):
+            raise CannotCapture(
+                "unsupported-syntax", f"the `{function.__name__}` of lists or tuples"
+            )  # it is one of them
         if not any(isinstance(item, Arr | LoopInt) for item in items) or kwargs:
             return self._scalar_call(function, items, kwargs)
         best = items[0]
@@ -259,6 +266,12 @@ class Builtins(Iteration):
     def operate(self, name: str, left: Any, right: Any) -> Any:
         raise NotImplementedError
 
+    def key(self, value: Any) -> Any:
+        """The key of a dict."""
+        key = self.static(value)
+        no_nan(key)
+        return key
+
     # ---- truth and type
 
     def truth(self, value: Any) -> bool:
@@ -269,7 +282,7 @@ class Builtins(Iteration):
             if isinstance(value.value, list | tuple | dict):
                 return bool(self.open(value).items)
             has_rules = hasattr(type(value.value), "__bool__") or hasattr(type(value.value), "__len__")
-            return self.ask(bool, self.static(value)) if has_rules else True
+            return self.ask(bool, self.unordered(value)) if has_rules else True
         if isinstance(value, Sym):
             result = bool(value.value)
             if isinstance(value.value, bool | np.bool_):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.builtin_calls import Builtins
+from autojit.capture.plain import call_method
 from autojit.capture.recorder import describe
 from autojit.capture.records import is_simple_record
 from autojit.capture.source import FunctionSource, load, original_of
@@ -129,8 +130,7 @@ class Calls(Builtins):
         if result is not NotImplemented:
             return result
         if isinstance(target, types.BuiltinMethodType) and isinstance(target.__self__, _IMMUTABLE):
-            static = {name: self.static(value) for name, value in kwargs.items()}
-            return Known(self.ask(target, *(self.static(value) for value in args), **static))
+            return call_method(self, target, args, kwargs)
         if isinstance(target, types.FunctionType):
             return self._inline(function, args, kwargs)
         if isinstance(target, types.MethodType):
@@ -230,7 +230,7 @@ class Calls(Builtins):
             if name in ("items", "values", "keys") and not args:
                 return self.dict_view(getattr(dict, name), owner)
             if name == "get" and len(args) in (1, 2):
-                return items.get(self.static(args[0]), args[1] if len(args) > 1 else Known(None))
+                return items.get(self.key(args[0]), args[1] if len(args) > 1 else Known(None))
         raise CannotCapture("unsupported-syntax", f"the method `.{name}` of a {owner.kind.__name__}")
 
     # ---- user functions

@@ -12,6 +12,7 @@ import numpy as np
 
 from autojit.capture.loops import Loops
 from autojit.capture.names import names
+from autojit.capture.plain import is_fixed
 from autojit.capture.prologue import Prologue
 from autojit.capture.recorder import Observed
 from autojit.capture.regions import END, RETURN, Region, RegionTree, is_callee
@@ -320,7 +321,9 @@ class _Survey(Loops):
 def _foreign(value: Any) -> bool:
     if isinstance(value, Items):
         return any(_foreign(item) for item in value.values)
-    return value is not None and not isinstance(value, Known | Sym | Arr)
+    if isinstance(value, Known):
+        return value.path is None and not is_fixed(value.value)
+    return value is not None and not isinstance(value, Sym | Arr)
 
 
 def stand_in_for(value: Any, depth: int = 0) -> Any:

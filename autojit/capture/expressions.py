@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import collections
+import enum
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,10 +14,13 @@ import numpy as np
 
 from autojit.capture.arrays import BINARY, COMPARE
 from autojit.capture.calls import TRUSTED, Calls
+from autojit.capture.grids import grid_of
 from autojit.capture.identity import is_same
+from autojit.capture.members import own_value
+from autojit.capture.plain import check_text, contains, no_nan
 from autojit.capture.put_functions import flat_item
 from autojit.capture.recorder import describe
-from autojit.capture.records import MISSING, find_in_class
+from autojit.capture.records import MISSING, find_in_class, runs_code
 from autojit.capture.values import (
     Arr,
     Closure,
@@ -133,15 +137,12 @@ class Expressions(Calls):
         if isinstance(container, Items) and not is_plain(container.kind):
             raise CannotCapture("unsupported-syntax", f"a membership test in {describe(container)}")
         if isinstance(container, Items) and isinstance(container.items, dict):
-            return self.static(item) in container.items
+            return self.key(item) in container.items
         if isinstance(container, Known) and isinstance(container.value, dict) and container.path is not None:
-            return self.static(item) in self.open(container).items
+            return self.key(item) in self.open(container).items
         if isinstance(container, Arr):
             return self.contains_element(container, item)
-        wanted = self.static(item)
-        if isinstance(container, Stream):
-            return any(wanted == self.static(each) for each in self.each(container))
-        return self.ask(lambda: wanted in self.static(container))
+        return contains(self, item, container)
 
     def _eval_BoolOp(self, node: ast.BoolOp) -> Any:
         is_and = isinstance(node.op, ast.And)
@@ -180,10 +181,10 @@ class Expressions(Calls):
         return Items(list, self._items(node.elts))
 
     def _eval_Set(self, node: ast.Set) -> Any:
-        return Known(self.ask(set, [*map(self.static, self._items(node.elts))]))
+        return Known(self.ask(set, [*map(self.key, self._items(node.elts))]))
 
     def _eval_SetComp(self, node: ast.SetComp) -> Any:
-        return Known(self.ask(set, [*map(self.static, self._comprehension(node, lambda: self.evaluate(node.elt))[0])]))
+        return Known(self.ask(set, [*map(self.key, self._comprehension(node, lambda: self.evaluate(node.elt))[0])]))
 
     def _eval_Dict(self, node: ast.Dict) -> Any:
         items: dict[Any, Any] = {}
@@ -191,7 +192,7 @@ class Expressions(Calls):
             if key is None:
                 items.update(self._mapping(self.evaluate(value)))
             else:
-                items.update([(self.static(self.evaluate(key)), self.evaluate(value))])  # the key first
+                items.update([(self.key(self.evaluate(key)), self.evaluate(value))])  # the key first
         return Items(dict, items)
 
     def _eval_JoinedStr(self, node: ast.JoinedStr) -> Any:
@@ -202,6 +203,7 @@ class Expressions(Calls):
                 continue
             assert isinstance(part, ast.FormattedValue)
             value = self.static(self.evaluate(part.value))
+            check_text(value)
             form = self.static(self.evaluate(part.format_spec)) if part.format_spec else ""
             convert = {-1: lambda v: v, 115: str, 114: repr, 97: ascii}[part.conversion]
             text += self.ask(format, convert(value), form)
@@ -255,7 +257,7 @@ class Expressions(Calls):
         return Stream(types.GeneratorType, items, count)
 
     def _eval_DictComp(self, node: ast.DictComp) -> Any:
-        pairs = self._comprehension(node, lambda: (self.static(self.evaluate(node.key)), self.evaluate(node.value)))[0]
+        pairs = self._comprehension(node, lambda: (self.key(self.evaluate(node.key)), self.evaluate(node.value)))[0]
         return Items(dict, dict(pairs))
 
     def bind(self, target: ast.expr, value: Any) -> None:
@@ -291,10 +293,11 @@ class Expressions(Calls):
             return self.getitem(value, key)
         if isinstance(value, Flat):
             return flat_item(self, value.array, key)
+        owner = value
         if isinstance(key, Arr):
             raise CannotCapture("data-value", "an index into a Python object that depends on array data")
         if isinstance(value, Known) and (value.value is np.mgrid or value.value is np.ogrid):
-            return self._grid(value.value, key)
+            return grid_of(self, value.value, self._plain_key(key))
         if isinstance(value, Known) and isinstance(value.value, _INDEX_OBJECTS):
             return self._inline(Known(type(value.value).__getitem__), [value, self._with_slices(key)], {})
         if isinstance(value, Known) and isinstance(value.value, list | tuple | dict) and value.path is not None:
@@ -302,10 +305,13 @@ class Expressions(Calls):
         if isinstance(value, Items) and is_plain(value.kind):
             plain = self._plain_key(key)
             if isinstance(value.items, dict):
+                no_nan(plain)
                 if plain not in value.items:
                     raise CannotCapture("raises", f"KeyError: {plain!r}")
                 return value.items[plain]
             got = self.ask(lambda: value.items[plain])
+            if value.kind is tuple and isinstance(plain, slice) and got == value.items and plain.step in (None, 1):
+                return owner  # Python copies no tuple
             return Items(tuple if value.kind is not list else list, got) if isinstance(plain, slice) else got
         if isinstance(value, Known) and isinstance(value.value, list | tuple | dict | str | range):
             return self.constant(self.ask(lambda: value.value[self._plain_key(key)]))
@@ -327,18 +333,6 @@ class Expressions(Calls):
         if isinstance(key, Items) and key.kind is tuple:
             return tuple(self._plain_key(item) for item in key.values)
         return self.static(key)
-
-    def _grid(self, grid: Any, key: Any) -> Any:
-        plain = self._plain_key(key)
-        small = self.ask(lambda: grid[plain])
-        if not isinstance(small, np.ndarray):
-            return Items(type(small), [self.fresh_constant(part) for part in small])
-        if "np.mgrid" not in TABLE.rows or small.size <= 64:
-            return self.fresh_constant(small)
-        if not isinstance(plain, tuple):  # one slice gives no axis of grids
-            raise CannotCapture("unsupported-syntax", "`np.mgrid` of one long slice")
-        from_slices = tuple((part.start, part.stop, part.step) for part in plain)
-        return self.apply(TABLE["np.mgrid"], [], {"slices": from_slices})
 
     def _eval_Attribute(self, node: ast.Attribute) -> Any:
         return self.attribute(self.evaluate(node.value), node.attr)
@@ -397,8 +391,12 @@ class Expressions(Calls):
             return Partial(value, name)
         if isinstance(value, types.ModuleType):
             return self.module_attribute(value, name)
+        if isinstance(value, enum.Enum | types.FunctionType) and (value.__module__ or "").split(".")[0] not in TRUSTED:
+            return self._instance_attribute(Known(value, known.path or self.prologue.constant(value)), name)
         if isinstance(value, list | tuple | dict) and known.path is not None and not hasattr(type(value), "_fields"):
             return Method(self.open(known), name)
+        if isinstance(value, type) and runs_code(value, name):
+            raise CannotCapture("effect", f"the attribute `.{name}` of the class `{value.__name__}`")
         if isinstance(value, type) or known.path is None:
             got = self.ask(getattr, value, name)
             if isinstance(value, type) and (value.__module__ or "").split(".")[0] not in TRUSTED:
@@ -419,6 +417,8 @@ class Expressions(Calls):
         if "__getattribute__" in overridden(kind):
             raise CannotCapture("effect", f"`{kind.__name__}` has its own attribute access")
         in_class = find_in_class(kind, name)
+        if isinstance(value, enum.Enum) and (found := own_value(self, known, name)) is not None:
+            return found
         if isinstance(in_class, property):
             if isinstance(in_class.fget, types.FunctionType):
                 self._same_in_class(kind, name)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 import numpy as np
 
-from autojit.capture.values import Arr, Known, Opaque, Sym
+from autojit.capture.values import Arr, Items, Known, Opaque, Sym
 from autojit.errors import CannotCapture
 
 
@@ -19,11 +20,12 @@ def is_same(self: Any, left: Any, right: Any) -> bool:
     for value in (left, right):
         if isinstance(value, Opaque):
             raise CannotCapture(value.id, value.detail)
-    if left is right:
+    if left is right or (_is_empty_tuple(left) and _is_empty_tuple(right)):
         return True
     if isinstance(left, Known) and isinstance(right, Known):
         same = left.value is right.value
-        if (left.path or right.path) and not (left.made or right.made):
+        is_certain = isinstance(left.value, enum.Enum) and isinstance(right.value, enum.Enum)  # the guard knows them
+        if (left.path or right.path) and not (left.made or right.made or is_certain):
             one, other = (known.path or self.prologue.constant(known.value) for known in (left, right))
             self.prologue.check(f"({one} is {other}) is {same}", "two objects are one, or are not")
         return same
@@ -40,6 +42,13 @@ def is_same(self: Any, left: Any, right: Any) -> bool:
             # The caller may pass one array twice.
             self.prologue.check(f"{paths[0]} is not {paths[1]}", "two arguments are not one array", soft=True)
     return False
+
+
+def _is_empty_tuple(value: Any) -> bool:
+    """Whether a value is the one tuple without items."""
+    if isinstance(value, Items):
+        return value.kind is tuple and not value.items
+    return isinstance(value, Known) and type(value.value) is tuple and not value.value
 
 
 def _may_be_shared(value: Any, other: Any) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
+import operator
 import types
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from autojit.capture import layout
 from autojit.capture.exactness import flushes
 from autojit.capture.memory import Memory
+from autojit.capture.plain import SET_OPERATORS, check_text, is_fixed, no_set, own_rules
 from autojit.capture.source import original_of
 from autojit.capture.values import (
     Arr,
@@ -132,8 +133,9 @@ class Recorder(Memory):
             check(f"type({name}) is {constant(kind)} and {name}.__func__ is {function}", f"`{what}` is the same method")
             return Known(value, name)
         if isinstance(value, enum.Enum):
-            check(f"{path} is {constant(value)}", f"`{what}` is {value}")
-            return Known(value)
+            known = constant(value)
+            check(f"{path} is {known}", f"`{what}` is a certain `{kind.__name__}`")
+            return Known(value, known)
         is_numpys = type(value).__module__ == "numpy" and callable(value) and kind is not np.vectorize
         if isinstance(value, _CALLABLES) or is_numpys:
             check(f"{path} is {constant(value)}", f"`{what}` is the same object")
@@ -231,6 +233,10 @@ class Recorder(Memory):
         """
         try:
             operands = tuple(o if isinstance(o, Sym) else Known(self._concrete(o)) for o in operands)
+            if function not in SET_OPERATORS:
+                no_set(*(operand.value for operand in operands))
+            if function is operator.mod and isinstance(operands[0].value, str | bytes):
+                check_text(operands[1].value)
             result = function(*(operand.value for operand in operands))
         except CannotCapture:
             raise
@@ -281,7 +287,9 @@ class Recorder(Memory):
             CannotCapture: It depends on array data.
         """
         if isinstance(value, Known):
-            return self._concrete(value)
+            plain = self._concrete(value)
+            no_set(plain)
+            return plain
         if isinstance(value, Sym):
             return self.demand(value)
         if isinstance(value, Items) and is_plain(value.kind):
@@ -297,13 +305,17 @@ class Recorder(Memory):
             raise CannotCapture("moving-shape", "the program would depend on a loop variable")
         raise CannotCapture("unsupported-syntax", f"a {type(value).__name__.lower()} cannot be used here")
 
+    def unordered(self, value: Any) -> Any:
+        """The concrete object, which may be a set: its order must not be looked at."""
+        return self._concrete(value) if isinstance(value, Known) else self.static(value)
+
     def _concrete(self, known: Known) -> Any:
         """An object for Python to compute with now: the plan must hold for nothing else."""
         value, path = known.value, known.path
         kind = type(value)
-        if path is None:
+        if path is None or (issubclass(kind, enum.Enum) and is_fixed(value) and not own_rules(kind)):
             return value
-        if isinstance(value, list | tuple | dict) and kind is not OrderedDict:
+        if isinstance(value, list | tuple) or kind is dict:
             return self.static(self.open(known))
         if kind in (types.FunctionType, types.MethodType):
             self.prologue.check(f"{path} == {self.prologue.constant(value)}", "a function is the same object")

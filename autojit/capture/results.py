@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.plain import is_fixed
 from autojit.capture.recorder import Recorder, describe
 from autojit.capture.values import (
     Arr,
@@ -36,7 +37,7 @@ class FromPrologue:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constant:
-    """An object known at capture."""
+    """An object known at capture, which cannot be told from the one that a run would make."""
 
     value: Any
 
@@ -116,7 +117,11 @@ class RecipeMaker:
 
     def _make(self, value: Any) -> Recipe:
         if isinstance(value, Known):
-            return FromPrologue(value.path) if value.path is not None else Constant(value.value)
+            if value.path is not None:
+                return FromPrologue(value.path)
+            if not is_fixed(value.value):
+                raise CannotCapture("statement", f"{describe(value)} made here is used later")
+            return Constant(value.value)
         if isinstance(value, Sym):
             return FromPrologue(value.name)
         if isinstance(value, Arr):

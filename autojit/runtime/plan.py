@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import linecache
 from collections.abc import Callable
@@ -38,7 +37,6 @@ class _Sentinel:
 NATIVE = _Sentinel("NATIVE")
 UNSET = _Sentinel("UNSET")
 
-_CHANGEABLE = (list, dict, set, bytearray, np.ndarray)
 _numbers = itertools.count()
 
 
@@ -110,7 +108,7 @@ class _Writer:
         self.names.update(
             ndarray=np.ndarray, apart=apart, raises=raises, NATIVE=NATIVE, UNSET=UNSET, own=own, copyto=np.copyto,
             array=np.array, is_default=is_default, window_slice=window_slice, Trapped=Trapped, relayout=relayout,
-            broadcast_to=np.broadcast_to, deepcopy=copy.deepcopy, empty=np.empty,
+            broadcast_to=np.broadcast_to, empty=np.empty,
             save=save, restore=restore, drawn=drawn,
         )  # fmt: skip
         self.lines = [
@@ -221,9 +219,7 @@ class _Writer:
         if isinstance(recipe, FromPrologue):
             return recipe.name
         if isinstance(recipe, Constant):
-            # What the user may change is made anew.
-            name = self.constant(recipe.value)
-            return f"deepcopy({name})" if isinstance(recipe.value, _CHANGEABLE) else name
+            return self.constant(recipe.value)
         if isinstance(recipe, Unset):
             return "UNSET"
         name = f"x{len(self._made)}_{id(recipe) % 9973}"
