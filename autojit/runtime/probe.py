@@ -32,7 +32,19 @@ class Probe:
         calls: How often a call found no plan.
     """
 
-    __slots__ = ("__weakref__", "calls", "hits", "made_for", "native", "on", "owner", "plans", "region", "state", "traps")
+    __slots__ = (
+        "__weakref__",
+        "calls",
+        "hits",
+        "made_for",
+        "native",
+        "on",
+        "owner",
+        "plans",
+        "region",
+        "state",
+        "traps",
+    )
     unset = UNSET
 
     def __init__(self, region: Region, owner: Any, on: bool) -> None:
