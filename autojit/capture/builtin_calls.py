@@ -16,6 +16,7 @@ from autojit.capture.plain import call_static, no_nan, ordered
 from autojit.capture.python_numbers import is_traced
 from autojit.capture.recorder import describe
 from autojit.capture.values import (
+    HEAP_TYPE,
     Arr,
     Closure,
     Flat,
@@ -210,12 +211,30 @@ class Builtins(Iteration):
         if has_class or (isinstance(value, Known) and value.value.__class__ is not kind):
             raise CannotCapture("effect", f"`isinstance` of {describe(value)}, which tells its class itself")
         _refuse_own_tests(wanted)
-        return Known(self.ask(issubclass, kind, wanted))
+        return Known(self._is_subclass(kind, wanted))
+
+    def _is_subclass(self, kind: Any, wanted: Any) -> bool:
+        """`issubclass`; asked again at each call where the bases of a class may change, or classes be registered."""
+        found = self.ask(issubclass, kind, wanted)
+        if _is_heap_type(kind) or _has_abstract(wanted):
+            one, other = self.prologue.constant(kind), self.prologue.constant(wanted)
+            self.prologue.check(f"issubclass({one}, {other}) is {found}", f"`{kind.__name__}` is a subclass, or not")
+        return found
+
+    def _lacks(self, kind: type, names: tuple[str, ...]) -> None:
+        """The class has no such special methods when the plan runs, either."""
+        if not _is_heap_type(kind):
+            return
+        if type(kind) not in (type, abc.ABCMeta):
+            raise CannotCapture("effect", f"the class `{kind.__name__}` has a class of its own")
+        known = self.prologue.constant(kind)
+        found = " or ".join(f"hasattr({known}, {name!r})" for name in names)
+        self.prologue.check(f"not ({found})", f"`{kind.__name__}` has no rule of its own")
 
     def _builtin_issubclass(self, kind: Any, kinds: Any, /) -> Any:
         wanted = self.static(kinds)
         _refuse_own_tests(wanted)
-        return Known(self.ask(issubclass, self.static(kind), wanted))
+        return Known(self._is_subclass(self.static(kind), wanted))
 
     def _builtin_divmod(self, left: Any, right: Any, /) -> Any:
         if isinstance(left, Arr | Selected) or isinstance(right, Arr | Selected):
@@ -235,6 +254,11 @@ class Builtins(Iteration):
     def _builtin_callable(self, value: Any, /) -> Any:
         is_record = isinstance(value, Items) and "__call__" in overridden(value.kind)
         is_object = isinstance(value, Known) and callable(value.value)
+        if isinstance(value, Known) and _is_heap_type(type(value.value)):
+            path = value.path or self.prologue.constant(value.value)
+            self.prologue.check(f"callable({path}) is {is_object}", "an object can be called, or not")
+        elif isinstance(value, Items) and _is_heap_type(value.kind):
+            raise CannotCapture("effect", f"whether {describe(value)} can be called, which its class may change")
         return Known(isinstance(value, _CALLABLE) or is_record or is_object)
 
     def _builtin_hasattr(self, value: Any, name: Any, /) -> Any:
@@ -282,7 +306,10 @@ class Builtins(Iteration):
             if isinstance(value.value, list | tuple | dict):
                 return bool(self.open(value).items)
             has_rules = hasattr(type(value.value), "__bool__") or hasattr(type(value.value), "__len__")
-            return self.ask(bool, self.unordered(value)) if has_rules else True
+            if has_rules:
+                return self.ask(bool, self.unordered(value))
+            self._lacks(type(value.value), ("__bool__", "__len__"))
+            return True
         if isinstance(value, Sym):
             result = bool(value.value)
             if isinstance(value.value, bool | np.bool_):
@@ -291,11 +318,14 @@ class Builtins(Iteration):
                 self.prologue.check(f"bool({value.name}) is {result}", f"a condition is {result}")
             return result
         if isinstance(value, Items) and is_plain(value.kind):
+            self._lacks(value.kind, ("__bool__",))
             return bool(value.items)
         if isinstance(value, Stream) and value.again is not None:
             return bool(self.iterate(value))
         if isinstance(value, Items) and not overridden(value.kind).isdisjoint(("__bool__", "__len__")):
             raise CannotCapture("effect", f"the truth of {describe(value)}, which has its own rule")
+        if isinstance(value, Items):
+            self._lacks(value.kind, ("__bool__", "__len__"))
         if isinstance(value, Opaque):
             raise CannotCapture(value.id, value.detail)
         if isinstance(value, Arr):
@@ -335,6 +365,16 @@ class Builtins(Iteration):
 
 def _is_natural(value: Any) -> bool:
     return type(value) in (int, bool) and value >= 0
+
+
+def _is_heap_type(kind: Any) -> bool:
+    """Whether a class is written in Python, so that it may change."""
+    return isinstance(kind, type) and bool(kind.__flags__ & HEAP_TYPE)
+
+
+def _has_abstract(kinds: Any) -> bool:
+    parts = kinds if isinstance(kinds, tuple) else getattr(kinds, "__args__", ())
+    return isinstance(kinds, abc.ABCMeta) or any(map(_has_abstract, parts))
 
 
 def _refuse_own_tests(kinds: Any) -> None:

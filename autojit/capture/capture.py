@@ -169,6 +169,9 @@ class _Survey(Loops):
             except RecursionError:
                 self._cut(statement, CannotCapture("budget", "the expression is nested too deeply"))
                 signal = None
+            except OverflowError as error:  # an integer of the user's that NumPy or `len` does not take
+                self._cut(statement, CannotCapture("argument-type", f"a large integer: {error}"))
+                signal = None
             if signal is not None:
                 return signal
         return None
@@ -228,7 +231,7 @@ class _Survey(Loops):
     def _bind_loop_variable(self, statement: ast.For) -> None:
         try:
             items = self.evaluate(statement.iter)
-            if isinstance(items, Known) and isinstance(items.value, range) and len(items.value):
+            if isinstance(items, Known) and isinstance(items.value, range) and items.value:
                 first: Any = Sym("loop", items.value[0], True, ((("loop", 1),), 0))
             elif isinstance(items, Arr):
                 first = self.getitem(items, Known(0))

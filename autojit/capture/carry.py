@@ -378,13 +378,13 @@ class Carry(Branches):
         if course.test is not None:
             return False
         if course.static is not None:
-            return len(course.static) >= least
+            return bool(course.static[least - 1 :])
         if not all(isinstance(bound, Known | Sym) for bound in (course.start, course.stop)):
             return False
         step = course.step
-        template = f"(len(range({{}}, {{}}, {step})) >= {least})"
+        template = f"bool(range({{}}, {{}}, {step})[{least - 1}:])"  # `len` knows no large numbers
         return self.truth(
-            self.compute(template, lambda a, b: len(range(a, b, step)) >= least, course.start, course.stop)
+            self.compute(template, lambda a, b: bool(range(a, b, step)[least - 1 :]), course.start, course.stop)
         )
 
     def _leaves(self, value: Any, inner: BodyBuilder, initial: dict[str, Any], seen: set[int]) -> list[Arr]:

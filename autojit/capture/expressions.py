@@ -14,13 +14,14 @@ import numpy as np
 
 from autojit.capture.arrays import BINARY, COMPARE
 from autojit.capture.calls import TRUSTED, Calls
+from autojit.capture.foreign import refuse_foreign_look_up
 from autojit.capture.grids import grid_of
 from autojit.capture.identity import is_same
 from autojit.capture.members import own_value
 from autojit.capture.plain import check_text, contains, no_nan
 from autojit.capture.put_functions import flat_item
 from autojit.capture.recorder import describe
-from autojit.capture.records import MISSING, find_in_class, runs_code
+from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.values import (
     Arr,
     Closure,
@@ -395,9 +396,8 @@ class Expressions(Calls):
             return self._instance_attribute(Known(value, known.path or self.prologue.constant(value)), name)
         if isinstance(value, list | tuple | dict) and known.path is not None and not hasattr(type(value), "_fields"):
             return Method(self.open(known), name)
-        if isinstance(value, type) and runs_code(value, name):
-            raise CannotCapture("effect", f"the attribute `.{name}` of the class `{value.__name__}`")
         if isinstance(value, type) or known.path is None:
+            refuse_foreign_look_up(value, name)
             got = self.ask(getattr, value, name)
             if isinstance(value, type) and (value.__module__ or "").split(".")[0] not in TRUSTED:
                 return self.wrap(got, f"{self.prologue.constant(value)}.{name}", f"{value.__name__}.{name}")
@@ -406,6 +406,8 @@ class Expressions(Calls):
 
     def module_attribute(self, module: types.ModuleType, name: str) -> Any:
         """An attribute of a module."""
+        if vars(module).get("__name__", "").split(".")[0] not in TRUSTED:
+            refuse_foreign_look_up(module, name)
         got = self.ask(getattr, module, name)
         if module.__name__.split(".")[0] in TRUSTED:
             return self.constant(got)
@@ -424,7 +426,12 @@ class Expressions(Calls):
                 self._same_in_class(kind, name)
                 return self._inline(Known(in_class.fget), [known], {})
             raise CannotCapture("effect", f"the property `{name}` of `{kind.__name__}`")
-        own = getattr(value, "__dict__", {})
+        own = value.__dict__ if kind.__dictoffset__ else {}
+        if "__getattr__" in overridden(kind):  # the guard must not run it for another object, which lacks the name
+            if isinstance(in_class, types.MemberDescriptorType):
+                raise CannotCapture("effect", f"the slot `{name}` of `{kind.__name__}`, which may be empty")
+            if in_class is MISSING and name in own:
+                self.prologue.check(f"{name!r} in {known.path}.__dict__", f"`.{name}` is an attribute of its own")
         path = f"{known.path}.{name}"
         if name in own and not hasattr(type(in_class), "__set__"):
             return self.wrap(own[name], path, f"{known.path}.{name}")

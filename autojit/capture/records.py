@@ -16,20 +16,6 @@ def find_in_class(kind: type, name: str) -> Any:
     return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), MISSING)
 
 
-def runs_code(kind: type, name: str) -> bool:
-    """Whether the look-up of an attribute of a class may run code of the user's."""
-    meta = type(kind)
-    own, found = find_in_class(meta, name), find_in_class(kind, name)
-    if "__getattribute__" in overridden(meta) or (found is MISSING and "__getattr__" in overridden(meta)):
-        return True
-    if isinstance(own, property) and getattr(own.fget, "__module__", "") != "enum":
-        return True
-    if isinstance(found, classmethod) and not isinstance(found.__func__, types.FunctionType):
-        return True
-    kinds = (type(own), type(found))
-    return any("__get__" in overridden(k) and k.__module__ not in ("enum", "types", "functools") for k in kinds)
-
-
 def is_simple_record(kind: type) -> bool:
     """Whether a call of a class runs an `__init__` that `dataclass` wrote, and that sets all fields and no more."""
     if not dataclasses.is_dataclass(kind) or hasattr(kind, "__post_init__") or kind.__new__ is not object.__new__:

@@ -15,6 +15,9 @@ _FACTORY = "__autojit_factory__"
 _POSTPONED = 0x1000000
 _FUTURE = _POSTPONED | 0x800000 | 0x400000 | 0x200000 | 0x100000 | 0x80000 | 0x40000 | 0x20000
 
+#: A definition, the name of its class, and the names that its module imports, as in `FunctionSource`.
+Syntax = tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, str, tuple[str, ...]]
+
 _trees: dict[str, tuple[list[str], ast.Module]] = {}
 
 
@@ -73,6 +76,15 @@ def load(function: types.FunctionType) -> FunctionSource:
     Raises:
         CannotCapture: There is no source, or it is not the one that the function was compiled from.
     """
+    return FunctionSource(function, *syntax_of(function))
+
+
+def syntax_of(function: types.FunctionType) -> Syntax:
+    """What `load` finds that is the same for all functions with this code from this file.
+
+    Raises:
+        CannotCapture: As `load`.
+    """
     code = function.__code__
     module = _module(code.co_filename, function.__globals__)
     imports = tuple(sorted(set(_imports(module))))
@@ -80,7 +92,7 @@ def load(function: types.FunctionType) -> FunctionSource:
         bare = _bare(node)
         found = compile_body(bare, code, enclosing_class, imports)
         if found is not None and same_code(found, code):
-            return FunctionSource(function, bare, enclosing_class, imports)
+            return bare, enclosing_class, imports
     raise CannotCapture("no-source", f"the source of `{function.__qualname__}` does not match its bytecode")
 
 

@@ -374,7 +374,7 @@ def plain(value: Any) -> Any:
     return replace(value, python=None) if isinstance(value, Arr) and value.python is not None else value
 
 
-_HEAP_TYPE = 1 << 9
+HEAP_TYPE = 1 << 9
 _PLAIN_CONTAINERS = (list, tuple, dict, collections.OrderedDict, collections.defaultdict)
 #: What a class must not define when its instances are to be read like the tuple or the record that they are.
 _PROTOCOL = frozenset(
@@ -386,7 +386,7 @@ _PROTOCOL = frozenset(
 
 def overridden(kind: type) -> set[str]:
     """What Python classes (not C types) define for the instances of a type."""
-    return {name for base in kind.__mro__ if base.__flags__ & _HEAP_TYPE for name in vars(base)}
+    return {name for base in kind.__mro__ if base.__flags__ & HEAP_TYPE for name in vars(base)}
 
 
 def is_plain(kind: type) -> bool:

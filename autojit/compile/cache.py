@@ -61,7 +61,9 @@ class ExecutableCache:
         self._entries: OrderedDict[str, Executable] = OrderedDict()
         self._pending: dict[str, _Pending] = {}
         self._info = CacheInfo()
-        self._lock = threading.Lock()
+        # A signal handler or finalizer may make a request in the middle of another one of the same thread.
+        self._lock = threading.RLock()
+        self._busy: set[int] = set()
 
     def get_or_compile(self, graph: Graph) -> Executable:
         """The executable of a cluster, compiled at the first request."""
@@ -71,18 +73,30 @@ class ExecutableCache:
         """The executable of a cluster, and whether this request compiled it.
 
         A failed compilation is not remembered: its exception goes to the thread that compiled, and threads that
-        waited for it compile for themselves.
+        waited for it compile for themselves. So does a request inside of another one of the same thread: what it
+        would wait for may be its own.
         """
-        key = cluster_key(graph)
+        key, thread = cluster_key(graph), threading.get_ident()
+        if thread in self._busy:
+            return self._request(graph, key, may_wait=False)
+        self._busy.add(thread)
+        try:
+            return self._request(graph, key, may_wait=True)
+        finally:
+            self._busy.discard(thread)
+
+    def _request(self, graph: Graph, key: str, may_wait: bool) -> tuple[Executable, bool]:
         while True:
             with self._lock:
                 if (executable := self._entries.get(key)) is not None:
-                    self._entries.move_to_end(key)
+                    if key in self._entries:
+                        self._entries.move_to_end(key)
                     self._info.hits += 1
                     return executable, False
                 pending = self._pending.get(key)
-                if pending is None:
-                    mine = self._pending[key] = _Pending()
+                if pending is None or not may_wait:
+                    mine = _Pending()
+                    self._pending.setdefault(key, mine)
                     self._info.misses += 1
                     break
             pending.done.wait()
@@ -91,22 +105,25 @@ class ExecutableCache:
                     self._info.hits += 1
                 return pending.executable, False
         try:
-            mine.executable = executable = Executable(graph)
+            executable = Executable(graph)
+            nbytes = executable.nbytes  # takes its time: not under the lock
+            mine.executable = executable
         finally:
             with self._lock:
                 if self._pending.get(key) is mine:
                     del self._pending[key]
                 if mine.executable is not None:
-                    self._insert(key, mine.executable)
+                    self._insert(key, mine.executable, nbytes)
             mine.done.set()
         return executable, True
 
-    def _insert(self, key: str, executable: Executable) -> None:
+    def _insert(self, key: str, executable: Executable, nbytes: int) -> None:
         info = self._info
         info.compiles += 1
         info.compile_seconds += executable.compile_seconds
+        replaced = self._entries.pop(key, None)
         self._entries[key] = executable
-        info.nbytes += executable.nbytes
+        info.nbytes += nbytes - (replaced.nbytes if replaced is not None else 0)
         while len(self._entries) > 1 and self._is_over_budget():
             _, dropped = self._entries.popitem(last=False)
             info.nbytes -= dropped.nbytes

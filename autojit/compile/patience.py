@@ -63,7 +63,10 @@ def patiently(launch: Callable[[Any], list[Any]], arguments: Sequence[Any]) -> l
     """`launch(arguments)`, complete. In the main thread Ctrl-C raises here; the program goes on unobserved."""
     if threading.current_thread() is not threading.main_thread():
         return launch(arguments)
-    worker = _idle.pop() if _idle else _Worker()
+    try:
+        worker = _idle.pop()
+    except IndexError:
+        worker = _Worker()
     results: list[Any] = []
     done = threading.Lock()
     done.acquire()

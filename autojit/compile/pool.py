@@ -20,7 +20,8 @@ class Pool(Generic[T]):
         self.limit = limit
         self.nbytes = 0
         self._free: OrderedDict[int, list[T]] = OrderedDict()
-        # Reentrant: the garbage collector may drop an array, and so call `give`, at any allocation inside `take`.
+        # Reentrant: the garbage collector may drop an array, and so call `give`, at any allocation inside `take`, and
+        # a signal handler may call either at the end of any call.
         self._lock = threading.RLock()
 
     def take(self, nbytes: int) -> T | None:
@@ -29,22 +30,27 @@ class Pool(Generic[T]):
             free = self._free.get(nbytes)
             if not free:
                 return None
-            self._free.move_to_end(nbytes)
+            buffer = free.pop()
             self.nbytes -= nbytes
-            return free.pop()
+            self._was_used(nbytes)
+            return buffer
 
     def give(self, nbytes: int, buffer: T) -> None:
         """Hand over a buffer that nothing can reach any more."""
         with self._lock:
             self._free.setdefault(nbytes, []).append(buffer)
-            self._free.move_to_end(nbytes)
             self.nbytes += nbytes
+            self._was_used(nbytes)
             self._trim(self.limit)
 
     def clear(self) -> None:
         """Free everything."""
         with self._lock:
             self._trim(0)
+
+    def _was_used(self, nbytes: int) -> None:
+        if nbytes in self._free:
+            self._free.move_to_end(nbytes)
 
     def _trim(self, limit: int) -> None:
         while self.nbytes > limit and self._free:

@@ -73,7 +73,8 @@ def _register() -> None:
     jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(_handler), platform="cpu", api_version=1)
 
 
-_LOCK = threading.Lock()
+# Reentrant: a signal handler or finalizer may need memory while the same thread compiles an allocator.
+_LOCK = threading.RLock()
 
 
 @functools.lru_cache(maxsize=256)

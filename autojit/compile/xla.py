@@ -30,23 +30,23 @@ EXTRA = "xla_backend_extra_options"
 #: The option with the names of passes that are left out, with commas between them.
 _PASSES = "xla_disable_hlo_passes"
 
-_LOCK = threading.Lock()
-
-
-@functools.cache
-def _create_device() -> Any:
-    return xla_client.make_cpu_client(asynchronous=False).local_devices()[0]
+# Reentrant: a signal handler or finalizer may ask for the device while the same thread makes it. The first stays.
+_LOCK = threading.RLock()
+_devices: list[Any] = []
 
 
 def device() -> Any:
     """The device of autojit's own CPU client."""
-    with _LOCK:  # `functools.cache` alone may run the function twice
-        return _create_device()
+    if not _devices:
+        with _LOCK:
+            if not _devices:
+                _devices.append(xla_client.make_cpu_client(asynchronous=False).local_devices()[0])
+    return _devices[0]
 
 
 def is_started() -> bool:
     """Whether XLA's threads may be running."""
-    return _create_device.cache_info().currsize > 0
+    return bool(_devices)
 
 
 @contextmanager

@@ -43,6 +43,8 @@ _SAVING_STATES = 5e-6
 _MAX_TRAPS = 8
 #: Reasons that hold whatever the types of the arguments are.
 _ALWAYS = frozenset(["effect", "statement", "long-loop", "unsupported-syntax"])
+#: The threads that are making a plan.
+_MAKING: set[int] = set()
 
 
 class Controller:
@@ -155,14 +157,16 @@ class Controller:
 
     def miss(self, probe: Probe, values: tuple[Any, ...], tried: tuple[Plan, ...]) -> tuple[Any, ...] | Restart | None:
         """None of the plans `tried` applies: make one, if it pays, and run it."""
-        if not is_default():
+        me = threading.get_ident()
+        # A signal handler or finalizer may call a function while its thread makes a plan, perhaps of the same function.
+        if me in _MAKING or not is_default():
             return None
         with self._lock:
             if probe.plans is not tried:  # another thread has made one meanwhile
                 return probe.enter(*values)
             if not probe.on:
                 return None
-            if probe.maker == threading.get_ident():
+            if probe.is_made_for(me, values):
                 self._warn("internal", f"a plan of `{self.original.__qualname__}` refuses the call it was made for")
                 self._off(probe)
                 return None
@@ -173,17 +177,21 @@ class Controller:
                     return None
             named = dict(zip(probe.region.live_in, values, strict=True))
             was_whole = probe.region.parts is None
-            plan = self._make(probe, named)
+            _MAKING.add(me)
+            try:
+                plan = self._make(probe, named)
+            finally:
+                _MAKING.discard(me)
         if plan is None:
             assert self.tree is not None
             if was_whole and probe.region is self.tree.root and probe.region.parts is not None:
                 return Restart(named)
             return None
-        probe.maker = threading.get_ident()
+        probe.made_for = me, values
         try:
             return probe.enter(*values)
         finally:
-            probe.maker = None
+            probe.made_for = None
 
     def start_again(self, values: dict[str, Any]) -> tuple[Any, ...] | None:
         """The body was split at its entry, before anything ran: this call can use the new probes already."""

@@ -32,7 +32,19 @@ class Probe:
         calls: How often a call found no plan.
     """
 
-    __slots__ = ("__weakref__", "calls", "hits", "maker", "native", "on", "owner", "plans", "region", "state", "traps")
+    __slots__ = (
+        "__weakref__",
+        "calls",
+        "hits",
+        "made_for",
+        "native",
+        "on",
+        "owner",
+        "plans",
+        "region",
+        "state",
+        "traps",
+    )
     unset = UNSET
 
     def __init__(self, region: Region, owner: Any, on: bool) -> None:
@@ -44,7 +56,7 @@ class Probe:
         self.hits = 0
         self.native = 0
         self.traps = 0
-        self.maker: int | None = None  # the thread whose call has just been given a plan
+        self.made_for: tuple[int, tuple[Any, ...]] | None = None  # the thread and call that has just been given a plan
         self.state: Any = None
 
     def filled(self) -> bool:
@@ -52,6 +64,12 @@ class Probe:
         function = self.owner.original
         cells = zip(function.__code__.co_freevars, function.__closure__, strict=True)
         return not any(is_empty(cell) for name, cell in cells if name in self.region.late)
+
+    def is_made_for(self, thread: int, values: tuple[Any, ...]) -> bool:
+        """Whether a plan has just been made for this very call."""
+        if self.made_for is None or self.made_for[0] != thread:
+            return False
+        return all(one is other for one, other in zip(self.made_for[1], values, strict=True))
 
     def enter(self, *values: Any) -> tuple[Any, ...] | None:
         """The region's exit and results, or `None`: run the statements."""

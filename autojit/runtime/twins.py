@@ -24,7 +24,7 @@ class Twins:
     def __init__(self, make: Callable[[types.FunctionType], types.FunctionType]) -> None:
         self._make = make
         self._known: dict[types.CodeType, tuple[Any, Any, bool]] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler or finalizer may come in while a twin is made
 
     def of(self, function: Any) -> Any:
         """What to call instead of `function`: its twin, or the function itself."""
