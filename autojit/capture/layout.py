@@ -188,3 +188,11 @@ def set_strides(array: Arr, strides: tuple[int, ...] | None) -> None:
     if strides is not None and strides != array.dummy.strides:
         array.dummy = make_dummy(array.shape, array.dtype, strides)
         array.storage.strides = strides
+
+
+def protected(argument: Any, strides: tuple[int, ...] | None) -> Any:
+    """A read-only view of an array, or a copy that lies in memory as the array would in NumPy."""
+    if isinstance(argument, np.ndarray):
+        argument = arranged(argument, strides) if strides is not None else argument.view()
+        argument.flags.writeable = False
+    return argument

@@ -472,7 +472,7 @@ class Recorder(Memory):
         self._evaluated = len(self.builder.nodes)
         arguments = [o.value if isinstance(o, Const) else self.examples[o.name] for o in inputs]
         try:
-            result = op.call(*map(_protect, arguments, layouts), **params)
+            result = op.call(*map(layout.protected, arguments, layouts), **params)
         except Exception as error:
             raise CannotCapture("raises", f"`{op.name}`: {type(error).__name__}: {error}") from None
         results = result if isinstance(result, tuple) else (result,)
@@ -489,14 +489,6 @@ class Recorder(Memory):
 def _check_width(value: Any) -> None:
     if type(value) is int and not _INT64.min <= value <= _INT64.max:
         raise CannotCapture("argument-type", f"an integer of {value.bit_length()} bits, more than 64")
-
-
-def _protect(argument: Any, strides: tuple[int, ...] | None) -> Any:
-    """A read-only view of an array, or a copy that lies in memory as the array would in NumPy."""
-    if isinstance(argument, np.ndarray):
-        argument = layout.arranged(argument, strides) if strides is not None else argument.view()
-        argument.flags.writeable = False
-    return argument
 
 
 __all__ = ["Recorder", "describe"]
