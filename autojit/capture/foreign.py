@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from autojit.capture.calls import TRUSTED
 from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.values import overridden
 from autojit.errors import CannotCapture
@@ -20,6 +21,10 @@ def refuse_foreign_look_up(value: Any, name: str) -> None:
         CannotCapture: It may.
     """
     kind = type(value)
+    home = value if isinstance(value, type) else kind
+    module = value.__name__ if isinstance(value, types.ModuleType) else home.__module__
+    if (module or "").split(".")[0] in TRUSTED:
+        return
     if isinstance(value, type):
         found = find_in_class(value, name)
         runs = _runs_code(kind, name, found is not MISSING) or _is_descriptor(found, of_class=True)
