@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from autojit.ops import exact
-from autojit.ops.elementwise_arithmetic import kind
+from autojit.ops.elementwise_arithmetic import isnan, kind
 from autojit.ops.reductions_moments import count_of, without_nan
 
 
@@ -34,7 +34,8 @@ def depends_on_order(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     if kind(x) == "c":
         # No part of a product, nor a term of it, is larger than the product of the absolute values.
         a, b = lax.real(x), lax.imag(x)
-        sizes, left_out = lax.sqrt(a * a + b * b), x == 0
+        # A NaN among the numbers makes both parts NaN, an infinity one or both.
+        sizes, left_out = lax.sqrt(a * a + b * b), (x == 0) | isnan(x)
     else:
         # What comes of a zero, an infinity or a NaN among other numbers does not depend on the order.
         sizes, left_out = x, (x == 0) | ~jnp.isfinite(x)
