@@ -157,7 +157,9 @@ def compare(run: Run, outputs: list[np.ndarray], trapped: bool, problems: list[s
             problems.append(f"{label}: the lowering gives {output.dtype}{output.shape}, not {value.spec}")
             return
     if trapped:
-        if "edges" not in label and "300" not in label:
+        # Of complex infinities, which part of a product is infinite depends on the order.
+        infinite = any(np.iscomplexobj(x) and np.isinf(x).any() for x in run.case.args if isinstance(x, np.ndarray))
+        if "edges" not in label and "300" not in label and not infinite:
             problems.append(f"{label}: traps on ordinary data")
         return
     for wanted, output in zip(run.expected, outputs, strict=True):
