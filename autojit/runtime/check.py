@@ -194,6 +194,8 @@ def _copied(value: Any, memo: dict[int, np.ndarray]) -> Any:
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     if is_record(value):
         made = copy.copy(value)
+        if made is value:  # the member of an enum
+            return value
         for name, part in vars(value).items():
             object.__setattr__(made, name, _copied(part, memo))
         return made
