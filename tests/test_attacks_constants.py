@@ -161,22 +161,15 @@ class _Scale:
     values = "a b".split()
 
 
-def test_lists_of_classes_are_themselves() -> None:
-    def function(x):
-        return x * 2, _Scale.values
-
+@pytest.mark.parametrize(
+    ("function", "wanted"),
+    [(lambda x: (x * 2, _Scale.values), _Scale.values), (lambda x: (x * 2, np.__all__), np.__all__)],
+    ids=["of a class", "of NumPy"],
+)
+def test_lists_of_classes_and_modules_are_themselves(function, wanted) -> None:
     compiled = eager(function)
     for _ in range(3):
-        assert compiled(np.ones(3))[1] is _Scale.values
-
-
-def test_lists_of_numpy_are_themselves() -> None:
-    def function(x):
-        return x * 2, np.__all__
-
-    compiled = eager(function)
-    for _ in range(3):
-        assert compiled(np.ones(3))[1] is np.__all__
+        assert compiled(np.ones(3))[1] is wanted
 
 
 # ---- members

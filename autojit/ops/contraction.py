@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -387,9 +386,8 @@ def _with_finite_kernel(rule: Callable[..., Any]) -> Lower:
 
 
 CONVOLUTIONS = tuple(
-    replace(
-        _product(function, rule, ("a", "v"), ("mode",), samples=_convolve_samples, traps=True),
-        lower=_with_finite_kernel(rule),
+    _product(
+        function, rule, ("a", "v"), ("mode",), samples=_convolve_samples, traps=True, lower=_with_finite_kernel(rule)
     )
     for function, rule in ((np.convolve, _convolve_rule), (np.correlate, _correlate_rule))
 )

@@ -89,6 +89,11 @@ def plus_zero(x: Any) -> Any:
     return add(x, jnp.zeros_like(x)) if is_inexact(x) else x
 
 
+def parts(x: Any) -> tuple[Any, ...]:
+    """The real and the imaginary part of complex numbers; other numbers themselves."""
+    return (lax.real(x), lax.imag(x)) if _is_complex(x) else (x,)
+
+
 def _is_complex(x: Any) -> bool:
     return np.dtype(x.dtype).kind == "c"
 

@@ -63,8 +63,7 @@ def _near_overflow(found: Any, count: int) -> Any:
     of the transform but for a factor between 1/count and count, so the results alone show it.
     """
     limit = np.finfo(np.dtype(found.dtype)).max / (4.0 * float(count) ** 2)
-    parts = (lax.real(found), lax.imag(found)) if np.dtype(found.dtype).kind == "c" else (found,)
-    return ~jnp.all(jnp.stack([jnp.all(lax.abs(part) < limit) for part in parts]))
+    return ~jnp.all(jnp.stack([jnp.all(lax.abs(part) < limit) for part in exact.parts(found)]))
 
 
 def _lower(name: str) -> Lower:

@@ -115,7 +115,7 @@ def _average_text(inputs: list[str], params: dict[str, Any]) -> str:
 
 ROWS: tuple[Op, ...] = (
     reduction(np.sum, moments.sum_, params=_TYPED, methods=("sum",), adds=True),
-    reduction(np.prod, moments.prod, params=_TYPED, methods=("prod",), adds=True, trap_when=of_product),
+    reduction(np.prod, moments.prod, params=_TYPED, methods=("prod",), adds=True, check=of_product),
     reduction(np.mean, moments.mean, params=_TYPED, dtypes=_INEXACT, methods=("mean",)),
     reduction(np.std, moments.std, params=_MOMENT, dtypes=_INEXACT, methods=("std",), adds=True),
     reduction(np.var, moments.var, params=_MOMENT, dtypes=_INEXACT, methods=("var",), adds=True),
@@ -144,7 +144,7 @@ ROWS: tuple[Op, ...] = (
     reduction(np.all, moments.all_, methods=("all",), bitwise="fc"),
     reduction(np.count_nonzero, moments.count_nonzero, bitwise="fc"),
     reduction(np.nansum, moments.nansum, params=_TYPED, adds=True),
-    reduction(np.nanprod, moments.nanprod, params=_TYPED, adds=True, trap_when=of_nanproduct),
+    reduction(np.nanprod, moments.nanprod, params=_TYPED, adds=True, check=of_nanproduct),
     reduction(np.nanmean, moments.nanmean, params=_TYPED, dtypes=_INEXACT, adds=True),
     reduction(np.nanvar, moments.nanvar, params=_NAN_MOMENT, adds=True),
     reduction(np.nanstd, moments.nanstd, params=_NAN_MOMENT, adds=True),
@@ -187,7 +187,7 @@ _METHOD_ROWS: tuple[Op, ...] = (
         params=_REDUCE,
         axis=0,
         adds=True,
-        trap_when=of_product,
+        check=of_product,
         numpy=(),
     ),
     *(

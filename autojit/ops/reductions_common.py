@@ -112,13 +112,13 @@ def reduction_infer(
     return infer
 
 
-def reduction_lower(rule: Rule, axis: Any = None, trap_when: Rule | None = None) -> Callable[..., Any]:
+def reduction_lower(rule: Rule, axis: Any = None, check: Rule | None = None) -> Callable[..., Any]:
     """Find the axes, apply the rule, put back the axes that `keepdims` keeps."""
 
     def lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
         axes = normal_axes(node.keywords.get("axis", axis), xs[0].ndim)
-        if trap_when is not None:
-            trap_if(trap_when(xs[0], axes, node), trap)
+        if check is not None:
+            trap_if(check(xs[0], axes, node), trap)
         result = rule(xs[0], axes, node)
         spec = node.outputs[0].spec
         return (exact.cast(result, spec.dtype).reshape(spec.shape),)
@@ -136,7 +136,7 @@ def reduction(
     kinds: str = "",
     dtypes: str = "",
     adds: bool = False,
-    trap_when: Rule | None = None,
+    check: Rule | None = None,
     **more: Any,
 ) -> Op:
     """A row for a reduction of one operand.
@@ -150,7 +150,7 @@ def reduction(
         kinds: The kinds of the operand's dtype that `rule` takes; "" for all.
         dtypes: The same for the `dtype` argument.
         adds: Whether it adds up or multiplies in the dtype of its result.
-        trap_when: Tells of the operand where the data must be left to NumPy; `None` for nowhere.
+        check: Tells of the operand where the data must be left to NumPy; `None` for nowhere.
         more: Other fields of the row.
     """
     return row(
@@ -160,8 +160,8 @@ def reduction(
         ("a",),
         params=params,
         infer=reduction_infer(function, axis, kinds, dtypes, adds=adds),
-        lower=reduction_lower(rule, axis, trap_when),
-        traps=trap_when is not None,
+        lower=reduction_lower(rule, axis, check),
+        traps=check is not None,
         sharding="reduction",
         **more,
     )

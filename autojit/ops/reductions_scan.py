@@ -67,8 +67,7 @@ def _infer(call: Callable[..., Any], axis: Any) -> Callable[..., tuple[Spec, ...
 def _may_overflow(x: Any, count: int) -> Any:
     """Whether a sum of `count` finite numbers may be infinite: NumPy's stays so, and a part of it may be so alone."""
     limit = np.finfo(np.dtype(x.dtype)).max / (2.0 * max(count, 1))
-    parts = (lax.real(x), lax.imag(x)) if np.dtype(x.dtype).kind == "c" else (x,)
-    far = [jnp.any((lax.abs(part) > limit) & (lax.abs(part) < np.inf)) for part in parts]
+    far = [jnp.any((lax.abs(part) > limit) & (lax.abs(part) < np.inf)) for part in exact.parts(x)]
     return jnp.any(jnp.stack(far))
 
 

@@ -11,13 +11,10 @@ from autojit.ir.index import Index
 from autojit.ops.python_math import RAISING
 
 #: Operations whose programs trap where NumPy gives a warning, never an exception.
-_ONLY_WARN = frozenset(
-    "np.sort np.argsort np.searchsorted np.prod np.nanprod np.multiply.reduce np.cumprod np.nancumprod "
-    "np.cumulative_prod np.multiply.accumulate np.cumsum np.nancumsum np.cumulative_sum np.add.accumulate".split()
-)
-#: Elementwise operations that raise for some numbers; the others never do.
+_ONLY_WARN = frozenset(["np.sort", "np.argsort", "np.searchsorted"])
+#: Elementwise operations and reductions that raise for some numbers; the others never do.
 _RAISE = frozenset(
-    "np.power np.power.outer item_int py_divide py_floor_divide py_modulo py_left_shift py_right_shift "
+    "np.average np.power np.power.outer item_int py_divide py_floor_divide py_modulo py_left_shift py_right_shift "
     "each_number".split()
 ) | {f"math.{name}" for name in RAISING}
 
@@ -57,7 +54,7 @@ def may_raise(node: Node) -> bool:
         return True
     if node.op.name in _ONLY_WARN or node.op.name.startswith("np.fft."):
         return False
-    if node.op.family == "elementwise" and node.op.name not in _RAISE:
+    if node.op.family in ("elementwise", "reduction") and node.op.name not in _RAISE:
         return False
     if node.op.name == "np.power":
         return node.outputs[0].spec.dtype.kind in "iu"  # a negative exponent
