@@ -19,7 +19,7 @@ from autojit.errors import (
 from autojit.explain.compiler_ir import STAGES
 from autojit.explain.report import ClusterInfo, Explanation
 from autojit.ops.host import declare_host_op as host_op
-from autojit.runtime.info import CacheInfo
+from autojit.runtime.info import CacheInfo, MemoryInfo, memory_info, trim_memory
 
 __version__ = "0.1.0"
 
@@ -33,6 +33,7 @@ __all__ = [
     "ClusterInfo",
     "Explanation",
     "FlagError",
+    "MemoryInfo",
     "Reason",
     "ReasonKind",
     "SourceLine",
@@ -41,5 +42,7 @@ __all__ = [
     "clear_cache",
     "host_op",
     "jit_compile",
+    "memory_info",
     "set_jit",
+    "trim_memory",
 ]

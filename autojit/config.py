@@ -35,6 +35,8 @@ class Config:
     unroll_budget: int = 600
     max_plans: int = 8
     exact: bool = False
+    disk_cache: bool = False
+    cache_dir: str = ""
 
 
 class _Kind(NamedTuple):
@@ -116,6 +118,15 @@ def _names() -> _Kind:
     return _Kind("names of ops or families with commas between them, such as `elementwise,np.sum`", parse, check)
 
 
+def _path() -> _Kind:
+    def check(value: Any) -> str:
+        if not isinstance(value, str | os.PathLike) or isinstance(text := os.fspath(value), bytes) or "\0" in text:
+            raise ValueError
+        return text
+
+    return _Kind("a directory; empty means the user's cache directory", check, check)
+
+
 def _table() -> Iterator[Flag]:
     defaults = {field.name: field.default for field in fields(Config)}
 
@@ -166,6 +177,13 @@ def _table() -> Iterator[Flag]:
         _integer(1, None, "an integer of at least 1"),
         "The most compiled variants that are kept for one region of code.",
     )
+    yield flag(
+        "disk_cache",
+        "bool",
+        _boolean(),
+        "Keep compiled programs in files, so that later processes load them.",
+    )
+    yield flag("cache_dir", "path", _path(), "The directory of the disk cache.")
     yield flag(
         "exact",
         "bool",

@@ -6,8 +6,9 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 
+from autojit.compile.disk import DiskCache
 from autojit.compile.executable import Executable
-from autojit.compile.key import cluster_key
+from autojit.compile.key import Key, cluster_key
 from autojit.ir.graph import Graph
 
 #: How many executables are kept. One takes some 1.3 MB.
@@ -22,9 +23,10 @@ class CacheInfo:
 
     Attributes:
         hits: Requests answered without compiling.
-        misses: Requests that had to compile, or to wait for the first compilation of their key.
+        misses: Requests that had to compile or load, or to wait for the first compilation of their key.
         compiles: Finished compilations.
         compile_seconds: The time they took in all.
+        loads: Programs taken from the disk cache.
         evictions: Executables dropped because the cache was full.
         entries: Executables in the cache now.
         nbytes: The size of the compiled programs, as far as XLA tells it.
@@ -34,6 +36,7 @@ class CacheInfo:
     misses: int = 0
     compiles: int = 0
     compile_seconds: float = 0.0
+    loads: int = 0
     evictions: int = 0
     entries: int = 0
     nbytes: int = 0
@@ -58,8 +61,8 @@ class ExecutableCache:
     def __init__(self, max_entries: int = MAX_ENTRIES, max_bytes: int | None = MAX_BYTES) -> None:
         self.max_entries = max_entries
         self.max_bytes = max_bytes
-        self._entries: OrderedDict[str, Executable] = OrderedDict()
-        self._pending: dict[str, _Pending] = {}
+        self._entries: OrderedDict[Key, Executable] = OrderedDict()
+        self._pending: dict[Key, _Pending] = {}
         self._info = CacheInfo()
         # A signal handler or finalizer may make a request in the middle of another one of the same thread.
         self._lock = threading.RLock()
@@ -69,8 +72,10 @@ class ExecutableCache:
         """The executable of a cluster, compiled at the first request."""
         return self.request(graph)[0]
 
-    def request(self, graph: Graph) -> tuple[Executable, bool]:
-        """The executable of a cluster, and whether this request compiled it.
+    def request(self, graph: Graph, disk: DiskCache | None = None) -> tuple[Executable, bool]:
+        """The executable of a cluster, and whether this request made it.
+
+        What is not in memory is loaded from `disk`, else compiled and stored there.
 
         A failed compilation is not remembered: its exception goes to the thread that compiled, and threads that
         waited for it compile for themselves. So does a request inside of another one of the same thread: what it
@@ -78,14 +83,14 @@ class ExecutableCache:
         """
         key, thread = cluster_key(graph), threading.get_ident()
         if thread in self._busy:
-            return self._request(graph, key, may_wait=False)
+            return self._request(graph, key, disk, may_wait=False)
         self._busy.add(thread)
         try:
-            return self._request(graph, key, may_wait=True)
+            return self._request(graph, key, disk, may_wait=True)
         finally:
             self._busy.discard(thread)
 
-    def _request(self, graph: Graph, key: str, may_wait: bool) -> tuple[Executable, bool]:
+    def _request(self, graph: Graph, key: Key, disk: DiskCache | None, may_wait: bool) -> tuple[Executable, bool]:
         while True:
             with self._lock:
                 if (executable := self._entries.get(key)) is not None:
@@ -105,7 +110,7 @@ class ExecutableCache:
                     self._info.hits += 1
                 return pending.executable, False
         try:
-            executable = Executable(graph)
+            executable = _make(graph, key, disk)
             nbytes = executable.nbytes  # takes its time: not under the lock
             mine.executable = executable
         finally:
@@ -117,10 +122,13 @@ class ExecutableCache:
             mine.done.set()
         return executable, True
 
-    def _insert(self, key: str, executable: Executable, nbytes: int) -> None:
+    def _insert(self, key: Key, executable: Executable, nbytes: int) -> None:
         info = self._info
-        info.compiles += 1
-        info.compile_seconds += executable.compile_seconds
+        if executable.is_loaded:
+            info.loads += 1
+        else:
+            info.compiles += 1
+            info.compile_seconds += executable.compile_seconds
         replaced = self._entries.pop(key, None)
         self._entries[key] = executable
         info.nbytes += nbytes - (replaced.nbytes if replaced is not None else 0)
@@ -143,6 +151,13 @@ class ExecutableCache:
         with self._lock:
             self._entries.clear()
             self._info = CacheInfo()
+
+
+def _make(graph: Graph, key: Key, disk: DiskCache | None) -> Executable:
+    """Load an executable, or compile and store it."""
+    if disk is None or not key.is_portable:
+        return Executable(graph)
+    return disk.obtain(key.digest, lambda stored: Executable(graph, stored))
 
 
 #: The cache of the process.

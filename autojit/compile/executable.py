@@ -10,12 +10,12 @@ import numpy as np
 
 from autojit.compile.frame import Frame
 from autojit.compile.patience import abandon, is_open, patiently
+from autojit.compile.stored import Stored
 from autojit.compile.transfer import REUSED, ResultMemory, give_back, result_memory
 from autojit.compile.xla import EXTRA, Program
 from autojit.errors import Trapped
 from autojit.ir.graph import Graph
 from autojit.lowering.cluster import Lowered, Result, lower
-from autojit.lowering.source import call_from
 
 #: Results from this size on keep XLA's memory when they become the user's.
 LARGE = 64 * 1024
@@ -32,22 +32,28 @@ class Executable:
         name: The name of the cluster that was compiled first under this key.
         lowered: The cluster as a function of jax values.
         program: The XLA program.
-        compile_seconds: How long lowering and compiling took.
+        is_loaded: Whether the program was compiled by an earlier process.
+        compile_seconds: How long lowering and compiling took, or loading.
+
+    Args:
+        graph: The cluster.
+        stored: The program as an earlier process has compiled it.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, stored: Stored | None = None) -> None:
         start = time.perf_counter()
         self.name = graph.name
         self.lowered: Lowered = lower(graph)
         parameters = self.lowered.parameters
         memory = [spec for spec in self.lowered.computed if spec.nbytes >= REUSED]
-        self.program: Program = call_from(
-            self.lowered.source,
-            Program,
+        self.is_loaded = stored is not None
+        self.program = Program(
             self.lowered.function,
             [(parameter.shape, parameter.dtype) for parameter in parameters],
             [(spec.shape, spec.dtype) for spec in memory],
             compile_options(graph),
+            self.lowered.source,
+            stored,
         )
         self.compile_seconds = time.perf_counter() - start
         self._memory = [spec.nbytes for spec in memory]
@@ -59,6 +65,10 @@ class Executable:
     def _launch_patiently(self, arguments: Sequence[Any]) -> list[Any]:
         """Start a program that may run for long, and wait for it in a way that the user can interrupt."""
         return patiently(self.program.launch, arguments)
+
+    def to_stored(self) -> Stored | None:
+        """The program for later processes, or `None` if XLA cannot serialize it."""
+        return self.program.to_stored()
 
     @property
     def nbytes(self) -> int:

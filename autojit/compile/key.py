@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from types import EllipsisType
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -15,14 +15,30 @@ from autojit.ir.op import Op
 from autojit.ir.spec import Spec
 from autojit.ops.table import TABLE
 
+#: Stands before an identity, which means something in this process only. Nothing else in a key can contain it.
+_LOCAL = "\0"
 
-def cluster_key(graph: Graph) -> str:
+
+class Key(NamedTuple):
+    """What is compiled, in short.
+
+    Attributes:
+        digest: Equal digests mean the same program, in this process.
+        is_portable: Whether that is so in other processes, too.
+    """
+
+    digest: str
+    is_portable: bool
+
+
+def cluster_key(graph: Graph) -> Key:
     """A digest of everything that decides a cluster's program: ops, parameters, wiring, specs, constants, jax.
 
     Names do not count: values are numbered in order. Neither do the user's lines, which only stand in the program's
     metadata, nor the cluster's name: of two clusters with one key the first one's lines and name are kept.
     """
-    return hashlib.sha256("\n".join(_graph(graph)).encode()).hexdigest()
+    text = "\n".join(_graph(graph))
+    return Key(hashlib.sha256(text.encode()).hexdigest(), _LOCAL not in text)
 
 
 def _graph(graph: Graph) -> list[str]:
@@ -45,7 +61,7 @@ def _node(node: Node, numbers: dict[str, int]) -> str:
 
 def _op(op: Op) -> str:
     # A row outside of the table may have any name, so its identity counts; a cached executable keeps it alive.
-    return op.name if TABLE.rows.get(op.name) is op else f"{op.name}@{id(op)}"
+    return op.name if TABLE.rows.get(op.name) is op else f"{op.name}@{_LOCAL}{id(op)}"
 
 
 def _operand(operand: Operand, numbers: dict[str, int]) -> str:
@@ -77,4 +93,4 @@ def _static(value: Any) -> str:
     if isinstance(value, type):
         return f"type:{value.__module__}.{value.__qualname__}"
     # Its identity is the least that is safe; the graph of the cached executable keeps the object alive.
-    return f"object:{type(value).__qualname__}:{id(value)}"
+    return f"object:{type(value).__qualname__}:{_LOCAL}{id(value)}"

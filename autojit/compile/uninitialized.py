@@ -15,7 +15,9 @@ from typing import Any
 import jax
 import numpy as np
 
+from autojit.compile.persistent import disk_cache
 from autojit.compile.xla import Program
+from autojit.config import current
 
 #: Smaller blocks share their pages with other data.
 HUGE_BYTES = 4 << 20
@@ -84,7 +86,10 @@ def _allocator(nbytes: int) -> Program:
     def allocate() -> list[Any]:
         return [jax.ffi.ffi_call(_TARGET, jax.ShapeDtypeStruct((nbytes,), np.uint8))()]
 
-    return Program(allocate, [])
+    disk = disk_cache(current())
+    if disk is None:
+        return Program(allocate, [])
+    return disk.obtain(f"memory {nbytes}", lambda stored: Program(allocate, [], stored=stored))
 
 
 def allocate(nbytes: int) -> Any:

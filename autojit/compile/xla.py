@@ -20,7 +20,11 @@ import numpy as np
 from jax._src import compiler, config, source_info_util
 from jax._src.core import ShapedArray
 from jax._src.interpreters import mlir
-from jaxlib import _hlo, _jax, xla_client  # type: ignore[attr-defined] -- no stubs
+from jaxlib import _hlo, _jax, lapack, xla_client  # type: ignore[attr-defined] -- no stubs
+
+from autojit.compile.stored import Stored
+from autojit.errors import SourceLine
+from autojit.lowering.source import call_from
 
 # The innermost frame outside of jax and of these directories is the user's line.
 source_info_util.register_exclusion(str(Path(__file__).parents[1]) + "/")
@@ -77,10 +81,14 @@ class Program:
         parameters: Shape and dtype of each parameter.
         memory: Shape and dtype of the outputs that are written into memory that the caller hands over.
         options: XLA's compiler options.
+        source: The user's line, which jax records.
+        stored: The program as an earlier process has compiled it: nothing is traced or compiled.
 
     Attributes:
-        lowered: The `jax.stages.Lowered`.
         outputs: Shape, dtype and size in bytes of each output.
+
+    Raises:
+        jax.errors.JaxRuntimeError: XLA cannot compile the program, or not load the stored one.
     """
 
     def __init__(
@@ -89,30 +97,46 @@ class Program:
         parameters: Sequence[tuple[tuple[int, ...], np.dtype]],
         memory: Sequence[tuple[tuple[int, ...], np.dtype]] = (),
         options: Mapping[str, Any] | None = None,
+        source: SourceLine | None = None,
+        stored: Stored | None = None,
     ) -> None:
-        arguments = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in (*parameters, *memory)]
-        donated = tuple(range(len(parameters), len(arguments)))
-        if memory:
-            function = _with_memory(function, len(memory))
-        with neutral_settings():
-            # Memory that is handed over counts as unused: XLA only writes to it.
-            jitted = jax.jit(function, donate_argnums=donated, keep_unused=True)
-            self.lowered = jitted.lower(*arguments)
-            try:
-                self._loaded = _compile(self.lowered, dict(options or {}))
-            except jax.errors.JaxRuntimeError as error:
-                if not str(error).startswith("UNKNOWN"):
-                    raise
-                # Very long chains of scalars, fused, are too much for XLA's emitter ("Unknown MLIR failure").
-                self._loaded = _compile(self.lowered, _without_fusion(options or {}))
-        self.outputs = tuple(
-            (tuple(aval.shape), np.dtype(aval.dtype), aval.size * aval.dtype.itemsize)
-            for aval in jax.tree.leaves(self.lowered.out_info)
-        )
+        self._function = _with_memory(function, len(memory)) if memory else function
+        self._arguments = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in (*parameters, *memory)]
+        self._donated = tuple(range(len(parameters), len(self._arguments)))
+        self._source = source
+        if stored is not None:
+            self._loaded = _load(stored.code)
+            self.__dict__["nbytes"] = len(stored.code)
+            self.outputs = stored.outputs
+        else:
+            self._loaded = self._compile(options or {})
+            self.outputs = tuple(
+                (tuple(aval.shape), np.dtype(aval.dtype), aval.size * aval.dtype.itemsize)
+                for aval in jax.tree.leaves(self.lowered.out_info)
+            )
         self._handlers = [
             _jax.array_result_handler(ShapedArray(shape, dtype), _sharding(), True, _skip_checks=True)
             for shape, dtype, _ in self.outputs
         ]
+
+    @functools.cached_property
+    def lowered(self) -> Any:
+        """The `jax.stages.Lowered`; a stored program is lowered when it is asked for."""
+        # Memory that is handed over counts as unused: XLA only writes to it.
+        jitted = jax.jit(self._function, donate_argnums=self._donated, keep_unused=True)
+        with neutral_settings():
+            return call_from(self._source, jitted.lower, *self._arguments)
+
+    def _compile(self, options: Mapping[str, Any]) -> Any:
+        lowered = self.lowered
+        with neutral_settings():
+            try:
+                return _compile(lowered, dict(options))
+            except jax.errors.JaxRuntimeError as error:
+                if not str(error).startswith("UNKNOWN"):
+                    raise
+                # Very long chains of scalars, fused, are too much for XLA's emitter ("Unknown MLIR failure").
+                return _compile(lowered, _without_fusion(options))
 
     def launch(self, buffers: Sequence[Any]) -> list[Any]:
         """Start the program on jax arrays for the parameters, then the memory.
@@ -137,13 +161,20 @@ class Program:
             return self._loaded.hlo_modules()[0]
         return self.lowered.compiler_ir("hlo").as_hlo_module()
 
+    def to_stored(self) -> Stored | None:
+        """The program for other processes; `None` if XLA cannot serialize it."""
+        try:
+            code = self._loaded.serialize()
+        except jax.errors.JaxRuntimeError:
+            code = b""
+        self.__dict__["nbytes"] = len(code)
+        return Stored(self.outputs, code) if code else None
+
     @functools.cached_property
     def nbytes(self) -> int:
         """The size of the serialized program, machine code included; 0 if XLA cannot serialize it."""
-        try:
-            return len(self._loaded.serialize())
-        except jax.errors.JaxRuntimeError:
-            return 0
+        self.to_stored()
+        return self.__dict__["nbytes"]
 
 
 def _without_fusion(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -168,6 +199,14 @@ def _compile(lowered: Any, options: dict[str, Any]) -> Any:
     module: Any = lowered.compiler_ir("stablehlo")
     devices = xla_client.DeviceList((device(),))
     return compiler.backend_compile_and_load(client, module, devices, given, ())
+
+
+def _load(code: bytes) -> Any:
+    """A program that another process, of the same versions and on the same kind of machine, has serialized."""
+    if b"lapack_" in code:
+        lapack.prepare_lapack_call("getrf", np.dtype(np.float64))  # which lowering does for all of LAPACK, once
+    client = device().client
+    return client.deserialize_executable(code, xla_client.DeviceList((device(),)), None)
 
 
 def _field(number: int, content: bytes) -> bytes:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from autojit.capture.capture import Capture
 from autojit.compile.cache import CACHE
 from autojit.compile.executable import Executable
+from autojit.compile.persistent import disk_cache
 from autojit.config import Config
 from autojit.ir.graph import Graph
 from autojit.ops.chapters import FASTER_IN_NUMPY
@@ -28,6 +29,7 @@ class Counters:
         captures: Times a region was interpreted.
         compiles: Programs compiled for this function.
         compile_seconds: The time that took.
+        loads: Programs of earlier processes loaded for this function.
         traps: Calls repeated in NumPy because of their data.
     """
 
@@ -37,6 +39,7 @@ class Counters:
     captures: int = 0
     compiles: int = 0
     compile_seconds: float = 0.0
+    loads: int = 0
     traps: int = 0
 
 
@@ -67,18 +70,22 @@ def other_rung(prepared: Prepared) -> tuple[Pass, ...] | None:
     return with_rung(vectorize_always) if any(rung.dearer for rung in rungs) else None
 
 
-def compile_step(step: ClusterStep, prefix: str, counters: Counters) -> Executable:
-    """The executable of a cluster, from the cache or compiled now."""
-    executable, compiled = CACHE.request(replace(step.graph, name=f"{prefix}{step.name}"))
-    if compiled:
+def compile_step(step: ClusterStep, prefix: str, counters: Counters, config: Config) -> Executable:
+    """The executable of a cluster, from the caches or compiled now."""
+    executable, made = CACHE.request(replace(step.graph, name=f"{prefix}{step.name}"), disk_cache(config))
+    if made and executable.is_loaded:
+        counters.loads += 1
+    elif made:
         counters.compiles += 1
         counters.compile_seconds += executable.compile_seconds
     return executable
 
 
-def compile_plan(prepared: Prepared, counters: Counters, prefix: str = "") -> Plan:
+def compile_plan(prepared: Prepared, counters: Counters, config: Config, prefix: str = "") -> Plan:
     """Compile the clusters and write the plan."""
     executables = {
-        step.name: compile_step(step, prefix, counters) for step in prepared.steps if isinstance(step, ClusterStep)
+        step.name: compile_step(step, prefix, counters, config)
+        for step in prepared.steps
+        if isinstance(step, ClusterStep)
     }
     return build(prepared.capture, prepared.graph, prepared.steps, executables)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
+import os
+import sys
 import threading
 import types
 import warnings
 import weakref
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from autojit.capture.calls import source_of
@@ -18,6 +21,7 @@ from autojit.capture.capture import Capture, Options, capture, region_key, stand
 from autojit.capture.explore import explore_parts
 from autojit.capture.probes import instrument
 from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
+from autojit.compile.persistent import disk_cache
 from autojit.config import Config
 from autojit.errors import AutojitError, AutojitWarning, CannotCapture, Reason, SourceLine, UncompilableError
 from autojit.partition.cost import entry_cost, estimate
@@ -43,6 +47,7 @@ _SAVING_STATES = 5e-6
 _MAX_TRAPS = 8
 #: Reasons that hold whatever the types of the arguments are.
 _ALWAYS = frozenset(["effect", "statement", "long-loop", "unsupported-syntax"])
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 #: The threads that are making a plan.
 _MAKING: set[int] = set()
 
@@ -255,7 +260,10 @@ class Controller:
     def compile(self, prepared: Prepared, probe: Probe) -> Plan:
         """Compile a prepared region."""
         number = probe.region.number
-        plan = compile_plan(prepared, self.counters, f"region_{number}_" if number else "")
+        plan = compile_plan(prepared, self.counters, self.config, f"region_{number}_" if number else "")
+        disk = disk_cache(self.config)
+        if disk is not None and (trouble := disk.take_trouble()) is not None:
+            self._warn("disk-cache", f"{trouble}; programs are compiled again by each process")
         if self.config.clustering_debug:
             log.warning("%s", describe(self.original.__qualname__, prepared, plan))
         if self.config.check:
@@ -348,7 +356,7 @@ class Controller:
     def _warn(self, id: str, message: str) -> None:
         if id not in self._warned:
             self._warned.add(id)
-            warnings.warn(f"autojit [{id}]: {message}", AutojitWarning, stacklevel=5)
+            warnings.warn(f"autojit [{id}]: {message}", AutojitWarning, stacklevel=_frames_of_autojit() + 1)
 
     # ---- what the user asks
 
@@ -375,6 +383,14 @@ class Controller:
     def leaf_regions(self) -> list[Region]:
         """The regions that are not split, in program order."""
         return list(leaves(self.tree.root)) if self.tree is not None else []
+
+
+def _frames_of_autojit() -> int:
+    """How many frames, from the caller of this function on, lie above the user's line."""
+    count, frame = 0, sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        count, frame = count + 1, frame.f_back
+    return count
 
 
 def _cut_off() -> None:

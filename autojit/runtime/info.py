@@ -1,4 +1,4 @@
-"""`CacheInfo`: the counters that `cache_info()` shows."""
+"""The counters that `cache_info()` shows, and the memory that is kept."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autojit.compile.cache import CACHE
+from autojit.compile.transfer import RESULTS, STAGING
 from autojit.runtime.function import Controller
 
 
@@ -20,6 +21,7 @@ class CacheInfo:
         captures: Times a region was interpreted.
         compiles: Programs compiled.
         compile_seconds: Seconds spent on that.
+        loads: Programs taken from the disk cache instead.
         traps: Calls repeated in NumPy because of their data.
         plans: Plans in memory.
         nbytes: Bytes of machine code in the process-wide cache of programs.
@@ -31,9 +33,43 @@ class CacheInfo:
     captures: int = 0
     compiles: int = 0
     compile_seconds: float = 0.0
+    loads: int = 0
     traps: int = 0
     plans: int = 0
     nbytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryInfo:
+    """Memory that autojit keeps for later calls, beside the compiled programs.
+
+    Attributes:
+        results: Bytes that are free to be written by results; they were those of results that nobody uses any more.
+        results_limit: The bound on them.
+        staging: Bytes into which inputs are copied that XLA cannot read where they are.
+        staging_limit: The bound on them.
+    """
+
+    results: int
+    results_limit: int
+    staging: int
+    staging_limit: int
+
+
+def memory_info() -> MemoryInfo:
+    """The memory that autojit keeps now. Arrays that the program still uses are not counted."""
+    return MemoryInfo(RESULTS.nbytes, RESULTS.limit, STAGING.nbytes, STAGING.limit)
+
+
+def trim_memory() -> int:
+    """Free the memory that autojit keeps for later calls; gives the number of bytes.
+
+    Compiled programs stay. The next calls that need memory take it from the system again, which is slower.
+    """
+    freed = RESULTS.nbytes + STAGING.nbytes
+    RESULTS.clear()
+    STAGING.clear()
+    return freed
 
 
 def cache_info(controller: Controller) -> CacheInfo:
@@ -48,6 +84,7 @@ def cache_info(controller: Controller) -> CacheInfo:
         captures=sum(each.captures for each in counters),
         compiles=sum(each.compiles for each in counters),
         compile_seconds=sum(each.compile_seconds for each in counters),
+        loads=sum(each.loads for each in counters),
         traps=sum(probe.traps for probe in probes),
         plans=sum(not plan.is_native for probe in probes for plan in probe.plans),
         nbytes=CACHE.info().nbytes,

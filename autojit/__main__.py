@@ -1,0 +1,44 @@
+"""The command line: `python -m autojit`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from autojit.compile.persistent import opened
+from autojit.config import current, describe
+from autojit.errors import FlagError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and give the exit status."""
+    parser = argparse.ArgumentParser("python -m autojit", description="What autojit keeps, and how it is set.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    cache = commands.add_parser("cache", help="the disk cache of compiled programs")
+    cache.add_argument("what", choices=["info", "clear", "path"])
+    commands.add_parser("flags", help="the flags that AUTOJIT_FLAGS takes")
+    given = parser.parse_args(arguments)
+    try:
+        flags = current()
+    except FlagError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if given.command == "flags":
+        print(describe())
+        return 0
+    disk = opened(flags.cache_dir)
+    if given.what == "path":
+        print(disk.root)
+    elif given.what == "clear":
+        print(f"{disk.clear()} programs removed from {disk.root}")
+    else:
+        files = disk.files()
+        size, bound = sum(nbytes for _, nbytes, _ in files) / 1e6, disk.max_bytes / 1e6
+        print(f"{disk.root}: {len(files)} programs, {size:.1f} of at most {bound:.0f} MB")
+        print(f"disk cache: {'on' if flags.disk_cache else 'off'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

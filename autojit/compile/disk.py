@@ -1,0 +1,214 @@
+"""`DiskCache`: compiled programs in files, so that the next process need not compile them."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import stat
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from autojit.compile.stored import Stored
+
+log = logging.getLogger("autojit")
+
+#: The bound on the size of all files, in bytes.
+MAX_BYTES = 1 << 30
+#: A cache over its bound is emptied down to this part of it, so that not every new file has to look at all others.
+_ROOM = 0.9
+_SUFFIX = ".program"
+
+
+class _Storable(Protocol):
+    def to_stored(self) -> Stored | None: ...
+
+
+T = TypeVar("T", bound=_Storable)
+
+
+class DiskCache:
+    """A directory of programs. Processes share it: files appear whole or not at all, and none is ever changed.
+
+    The directory is used only if nobody but its owner can write to it, and a file only if it is the user's own, since
+    what is loaded is run. Damaged files are removed. After the first error of the file system (a full disk, a
+    directory that cannot be written) nothing is stored any more, and after an unsafe directory nothing loaded either.
+
+    Args:
+        root: The directory; it is made when it is needed.
+        version: What a program depends on beside its key. Programs of other versions are never loaded.
+        max_bytes: The bound on the size of all files. The files that were not used for the longest time go first.
+    """
+
+    def __init__(self, root: Path, version: str, max_bytes: int = MAX_BYTES) -> None:
+        self.root = root
+        self.version = version
+        self.max_bytes = max_bytes
+        self.trouble: str | None = None
+        self._may_load = self._may_store = True
+        self._nbytes: int | None = None  # of all files, as far as this process knows
+        self._is_checked = False
+        self._lock = threading.RLock()
+
+    def path(self, key: str) -> Path:
+        """The file of a key."""
+        return self.root / (hashlib.sha256(f"{self.version}\n{key}".encode()).hexdigest() + _SUFFIX)
+
+    def obtain(self, key: str, make: Callable[[Stored | None], T]) -> T:
+        """Load a program, or compile and store it.
+
+        Args:
+            key: What it is.
+            make: Makes it from what is stored, or compiles it for `None`.
+        """
+        stored = self.load(key)
+        if stored is not None:
+            try:
+                return make(stored)
+            except Exception as error:  # whatever XLA says: the file is of no use here
+                log.debug("a program in %s cannot be loaded: %s", self.root, error)
+                self.remove(key)
+        made = make(None)
+        if self._may_store and (stored := made.to_stored()) is not None:
+            self.store(key, stored)
+        return made
+
+    def load(self, key: str) -> Stored | None:
+        """The program that was stored under a key, or `None`."""
+        if not self._is_usable():
+            return None
+        path = self.path(key)
+        try:
+            content = _read(path)
+        except OSError:
+            return None
+        try:
+            stored = Stored.decode(content)
+        except (ValueError, TypeError):
+            self.remove(key)
+            return None
+        with contextlib.suppress(OSError):  # the time of the last use
+            os.utime(path)
+        return stored
+
+    def store(self, key: str, stored: Stored) -> None:
+        """Keep a program for later processes."""
+        if not self._may_store or not self._is_usable():
+            return
+        path, content = self.path(key), stored.encode()
+        temporary = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}")
+        try:
+            try:
+                descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                with open(descriptor, "wb") as file:
+                    file.write(content)
+                os.replace(temporary, path)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    temporary.unlink()
+                raise
+            self._account(len(content))
+        except OSError as error:
+            self._give_up(f"programs cannot be stored in {self.root}: {error.strerror or error}")
+
+    def remove(self, key: str) -> None:
+        """Remove a program that cannot be used."""
+        with contextlib.suppress(OSError):
+            self.path(key).unlink()
+
+    def files(self) -> list[tuple[float, int, Path]]:
+        """Time of the last use, size and path of each file, the oldest first."""
+        found = []
+        with contextlib.suppress(OSError):
+            for path in self.root.iterdir():
+                with contextlib.suppress(OSError):
+                    status = path.lstat()
+                    if stat.S_ISREG(status.st_mode) and _SUFFIX in path.name:
+                        found.append((status.st_mtime, status.st_size, path))
+        return sorted(found)
+
+    def clear(self) -> int:
+        """Remove all files, of all versions; gives their number."""
+        before = len(self.files())
+        self._shrink(-1)
+        return before - len(self.files())
+
+    def take_trouble(self) -> str | None:
+        """What went wrong, told once."""
+        trouble, self.trouble = self.trouble, None
+        return trouble
+
+    def _account(self, nbytes: int) -> None:
+        with self._lock:
+            if self._nbytes is None:
+                self._nbytes = sum(size for _, size, _ in self.files())
+            else:
+                self._nbytes += nbytes
+            if self._nbytes > self.max_bytes:
+                self._shrink(int(self.max_bytes * _ROOM))
+
+    def _shrink(self, limit: int) -> None:
+        files = self.files()
+        left = sum(size for _, size, _ in files)
+        for _, size, path in files:
+            if left <= limit:
+                break
+            with contextlib.suppress(OSError):
+                path.unlink()
+                left -= size
+        self._nbytes = left
+
+    def _is_usable(self) -> bool:
+        if not self._is_checked:
+            with self._lock:
+                if not self._is_checked:
+                    self._check()
+                    self._is_checked = True
+        return self._may_load
+
+    def _check(self) -> None:
+        try:
+            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            why = why_unsafe(self.root)
+        except OSError as error:
+            why = f"{self.root} cannot be used: {error.strerror or error}"
+        if why is not None:
+            self._may_load = False
+            self._give_up(why)
+
+    def _give_up(self, why: str) -> None:
+        self._may_store = False
+        self.trouble = why
+
+
+def _read(path: Path) -> bytes:
+    """The content of a regular file of the user's own."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or _is_open_to_others(status):
+            raise PermissionError(f"{path} can be written by others")
+        return file.read()
+
+
+def why_unsafe(directory: Path) -> str | None:
+    """Why others may be able to put files into a directory, in words; `None` if they are not."""
+    if not hasattr(os, "geteuid"):  # Windows: the user's own folders are private
+        return None
+    resolved = directory.resolve()
+    if _is_open_to_others(resolved.stat()):
+        return f"others can write to {resolved}"
+    for parent in resolved.parents:
+        status = parent.stat()
+        if status.st_uid not in (0, os.geteuid()):
+            return f"{parent} belongs to somebody else"
+        if status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX:
+            return f"others can write to {parent}"
+    return None
+
+
+def _is_open_to_others(status: os.stat_result) -> bool:
+    return hasattr(os, "geteuid") and (status.st_uid != os.geteuid() or bool(status.st_mode & 0o022))

@@ -1,0 +1,64 @@
+"""The disk cache of this process: where it lies, and what its programs depend on beside their keys."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import platform
+import sys
+from pathlib import Path
+
+import jax
+import jaxlib.version
+import numpy as np
+
+from autojit.compile.disk import DiskCache
+from autojit.config import Config
+
+
+def disk_cache(flags: Config) -> DiskCache | None:
+    """The cache that the flags ask for, or `None`."""
+    return opened(flags.cache_dir) if flags.disk_cache else None
+
+
+def default_directory() -> Path:
+    """Where programs are kept if `--cache_dir` does not say: the platform's place for files that can be made again."""
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "autojit"
+
+
+@functools.lru_cache(maxsize=8)
+def opened(directory: str) -> DiskCache:
+    """The cache in a directory; an empty name means the default."""
+    return DiskCache(Path(directory).expanduser() if directory else default_directory(), version())
+
+
+@functools.cache
+def version() -> str:
+    """A digest of what decides how a graph becomes machine code: autojit, jax, NumPy, XLA's flags, the processor."""
+    package = Path(__file__).parents[1]
+    files = sorted((str(path.relative_to(package)), path.stat()) for path in package.rglob("*.py"))
+    parts = [
+        *(f"{name} {status.st_size} {status.st_mtime_ns}" for name, status in files),
+        f"jax {jax.__version__} jaxlib {jaxlib.version.__version__} numpy {np.__version__}",
+        *(f"{name}={os.environ.get(name)}" for name in ("XLA_FLAGS", "LIBXLA_FLAGS")),
+        platform.platform(),
+        _processor(),
+        str(os.cpu_count()),
+    ]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _processor() -> str:
+    """The kind of processor and its instruction sets."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return f"{platform.machine()} {platform.processor()}"
+    return "\n".join(sorted({line for line in lines if line.startswith(("model name", "flags", "Features", "CPU "))}))
