@@ -7,8 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import autojit as aj
+from autojit.compile import xla
 from autojit.compile.cache import ExecutableCache
-from autojit.compile.executable import Executable
+from autojit.compile.executable import Executable, compile_options
 from autojit.compile.key import cluster_key
 from autojit.errors import Trapped
 from autojit.ir.graph import Const, Graph, Node, Value, Write
@@ -198,3 +200,39 @@ def test_inside_the_users_own_jax():
     with jax.disable_jit(), jax.debug_nans(True):
         np.testing.assert_allclose(Executable(axpy((4,))).run([np.full(4, np.nan), np.ones(4), 1.0])[0], np.nan)
     assert not jax.config.jax_enable_x64
+
+
+@pytest.mark.parametrize(
+    ("function", "has_sums"),
+    [
+        (lambda x: (x > 0).any() | (x > 1).all(axis=0), False),
+        (lambda x: x.astype(int) // x.astype(int), False),  # a trap
+        (lambda x: x * 2, False),
+        (lambda x: x.sum(), True),
+        (lambda x: x.max(axis=1), True),
+        (lambda x: np.argmin(x), True),
+        (lambda x: np.prod(x) + (x > 0).any(), True),
+    ],
+)
+def test_trees_are_for_sums(function, has_sums):
+    x = np.ones((40, 50))
+    decorated = aj.jit_compile(function)
+    np.testing.assert_array_equal(decorated(x), function(x))
+    (step,) = (each for each in decorated.__autojit_controller__.probes.values())
+    (executable,) = step.plans[0].executables.values()
+    assert xla._has_sums(executable.program.lowered) == has_sums
+
+
+def test_programs_of_many_operations_compile_in_another_way():
+    def many(x):
+        for k in range(1, 30):
+            x = np.sqrt(x[: 100 - k] * 2 + 1) / k - np.sin(x[1 : 101 - k]) * k + np.where(x[1 : 101 - k] > 0, 1.0, -0.0)
+        return x, x + 0, np.copysign(x, -x)
+
+    decorated, x = aj.jit_compile(many, unroll_budget=2000), np.linspace(-3, 3, 100)
+    for found, expected in zip(decorated(x), many(x), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    (probe,) = decorated.__autojit_controller__.probes.values()
+    (step,) = probe.plans[0].steps
+    assert compile_options(step.graph)["xla_cpu_use_fusion_emitters"] is False
+    assert "xla_cpu_use_fusion_emitters" not in compile_options(axpy())

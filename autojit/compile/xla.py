@@ -21,6 +21,7 @@ from jax._src import compiler, config, source_info_util
 from jax._src.core import ShapedArray
 from jax._src.interpreters import mlir
 from jaxlib import _hlo, _jax, lapack, xla_client  # type: ignore[attr-defined] -- no stubs
+from jaxlib.mlir import ir
 
 from autojit.compile.stored import Stored
 from autojit.errors import SourceLine
@@ -33,6 +34,8 @@ source_info_util.register_exclusion(str(Path(__file__).parents[1]) + "/")
 EXTRA = "xla_backend_extra_options"
 #: The option with the names of passes that are left out, with commas between them.
 _PASSES = "xla_disable_hlo_passes"
+#: The pass that writes a long reduction as a tree of shorter ones.
+TREES = "tree_reduction_rewriter"
 
 # Reentrant: a signal handler or finalizer may ask for the device while the same thread makes it. The first stays.
 _LOCK = threading.RLock()
@@ -130,13 +133,15 @@ class Program:
     def _compile(self, options: Mapping[str, Any]) -> Any:
         lowered = self.lowered
         with neutral_settings():
+            if not _has_sums(lowered):
+                options = _without(TREES, options)
             try:
                 return _compile(lowered, dict(options))
             except jax.errors.JaxRuntimeError as error:
                 if not str(error).startswith("UNKNOWN"):
                     raise
                 # Very long chains of scalars, fused, are too much for XLA's emitter ("Unknown MLIR failure").
-                return _compile(lowered, _without_fusion(options))
+                return _compile(lowered, _without("fusion", options))
 
     def launch(self, buffers: Sequence[Any]) -> list[Any]:
         """Start the program on jax arrays for the parameters, then the memory.
@@ -177,9 +182,31 @@ class Program:
         return self.__dict__["nbytes"]
 
 
-def _without_fusion(options: Mapping[str, Any]) -> dict[str, Any]:
-    passes = [options[_PASSES]] if _PASSES in options else []
-    return {**options, _PASSES: ",".join([*passes, "fusion"])}
+def _without(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with one more pass of XLA's left out."""
+    passes = [given for given in str(options.get(_PASSES, "")).split(",") if given not in ("", name)]
+    return {**options, _PASSES: ",".join([*passes, name])}
+
+
+def _has_sums(lowered: Any) -> bool:
+    """Whether a program reduces with anything but "any" and "all".
+
+    Sums become faster and more exact as trees. Whether one of many values is true, which each trap asks, gains nothing,
+    and a program of many traps takes a fifth longer to compile with a tree for each.
+    """
+    found: list[Any] = []
+
+    def visit(operation: Any) -> Any:
+        if operation.name == "stablehlo.reduce":
+            body = operation.regions[0].blocks[0].operations
+            if body[0].name not in ("stablehlo.or", "stablehlo.and"):
+                found.append(operation)
+                return ir.WalkResult.INTERRUPT
+        return ir.WalkResult.ADVANCE
+
+    module: Any = lowered.compiler_ir("stablehlo")
+    module.operation.walk(visit)
+    return bool(found)
 
 
 def _compile(lowered: Any, options: dict[str, Any]) -> Any:
