@@ -23,6 +23,7 @@ class Evaluated:
     """
 
     compile_seconds = 0.0
+    is_loaded = False
     nbytes = 0
 
     def __init__(self, graph: Graph) -> None:
