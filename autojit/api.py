@@ -11,14 +11,13 @@ from typing import Any, TypeVar
 from autojit import config as flags
 from autojit.capture.source import original_of
 from autojit.compile.cache import CACHE
-from autojit.compile.transfer import RESULTS, STAGING
 from autojit.errors import AutojitError, AutojitWarning, Reason
 from autojit.explain.report import Explanation, explain_call, strict_reasons
 from autojit.explain.select import compiler_ir_of
 from autojit.ops.chapters import TABLE
 from autojit.partition.compilable import check_names
 from autojit.runtime.function import CONTROLLERS, Controller
-from autojit.runtime.info import CacheInfo, cache_info
+from autojit.runtime.info import CacheInfo, cache_info, trim_memory
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -124,8 +123,7 @@ def clear_cache(controller: Controller | None = None) -> None:
     for each in list(CONTROLLERS):
         each.clear()
     CACHE.clear()
-    STAGING.clear()
-    RESULTS.clear()
+    trim_memory()
 
 
 _switch = {"on": True}
