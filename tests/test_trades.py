@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+import autojit as aj
 from tests.test_attacks_loops import every, vector
 
 
@@ -124,3 +126,57 @@ def test_hands_arrays_from_name_to_name():
         until_small, left_early, given_in_a_branch, second_name,
     )  # fmt: skip
     every(programs, vector, vector, trips=(6, 0, 1, 2, 3, 5, 40, -3), rounds=2)
+
+
+def iterated(a, b, A):
+    for x in a:
+        a, b = b, a
+        a[-1] += 1
+        A[0] = x
+    b = np.ones(len(a))
+    for x in a:
+        a, b = b, a
+        a[-1] += 1
+        A[1] = x
+    return A
+
+
+def a_name_beside(a, b, A):
+    for i in range(2):
+        c = a
+        for k in range(40):
+            x = c[k % 7]
+            a, b = b, a
+            a[k % 7] += 1
+            A[i] += x
+        b = np.ones(len(a))
+    return A
+
+
+def both_private(a, b, A):
+    a, b = a + 1, b * 2
+    c = a
+    for _ in range(40):
+        a, b = b, a
+        a[-1] += 1
+        A[0] += c[-1]
+    return A
+
+
+def goes_over_its_own(a, b, A):
+    a, b = a + 1, b * 2
+    for x in a:
+        a, b = b, a
+        a[-1] += 1
+        A[0] = x
+    return A
+
+
+@pytest.mark.parametrize("function", [iterated, a_name_beside, both_private, goes_over_its_own])
+def test_arrays_that_are_read_under_another_name(function):
+    def arguments():
+        return np.array([6.0, 4, -1, 1, -2, 5, 4]), np.array([0.0, 5, 1, -4, -4, 4, -3]), np.zeros((2, 7))
+
+    decorated = aj.autocluster(policy="eager")(function)
+    for _ in range(2):
+        np.testing.assert_array_equal(decorated(*arguments()), function(*arguments()))

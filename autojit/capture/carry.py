@@ -124,7 +124,7 @@ class Carry(Branches):
                 slots.append(slot)
                 self.journal.append((storage, storage.value))
                 storage.value = slot
-            mark = len(self.journal)
+            mark, first_read = len(self.journal), len(self.reads)
             if course.bind is not None:
                 course.bind(index)
             at_head = {name: env.get(name) for name in names.bound}
@@ -133,6 +133,7 @@ class Carry(Branches):
             if is_changed(containers):
                 raise CannotCapture("long-loop", "a list or dict is changed in it")
             written = {id(s): (s, old) for s, old in reversed(self.journal[mark:])}
+            self._check_begun(heads, initial, written, self.reads[first_read:])
             fresh = [s for s, old in written.values() if not inner.owns(old) and s not in storages]
             more = [n for n in names.bound if n not in heads and self._must_carry(n, names, initial, at_head, entered)]
             unsure = {n: value.dtype for n in heads if is_unsure(value := env.get(n)) and n not in names.either}
@@ -146,6 +147,18 @@ class Carry(Branches):
             self.builder, self.exits = outer, outer_exits
             self.turns.pop()
             self.hidden -= 1
+
+    def _check_begun(
+        self, heads: dict[str, Arr], initial: dict[str, Any], written: dict[int, Any], reads: list[Storage]
+    ) -> None:
+        """What a carried name began with is read by its own name only, if the loop writes to it.
+
+        The names' arrays are handed on by value: another name, or the loop that goes over the array, would not see it.
+        """
+        if any(id(head.storage) in written for head in heads.values()):
+            begun = {id(value.storage) for name in heads if isinstance(value := initial.get(name), Arr)}
+            if any(id(storage) in begun for storage in reads):
+                raise CannotCapture("long-loop", "an array that goes from name to name is read under another one")
 
     def _must_carry(
         self, name: str, names: Names, initial: dict[str, Any], at_head: dict[str, Any], entered: bool

@@ -24,6 +24,7 @@ class Memory:
         self.root = CaptureBuilder()
         self.builder: CaptureBuilder = self.root  # the graph being grown: the region's, or the body of a loop
         self.journal: list[tuple[Storage, Operand]] = []  # storages written, with their contents before
+        self.reads: list[Storage] = []  # storages read, in order
         self.prologue = Prologue(parameters)
         self.line: SourceLine | None = None
         self._memo: dict[str, Any] = {}  # outside objects by their path
@@ -32,6 +33,7 @@ class Memory:
         """The present contents of an array. A NumPy scalar that may be a Python number is made sure of."""
         if array.python is not None:
             self.trap_if(array.python)
+        self.reads.append(array.storage)
         value = array.storage.value
         for step in array.steps:
             (value,) = self.builder.add(step.op, [value, *step.operands], dict(step.params), self.line)
