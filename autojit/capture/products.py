@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.python_numbers import bounds_of
 from autojit.capture.reduced import Reductions
 from autojit.capture.values import Arr, Items, Known, Ragged, Span
 from autojit.errors import CannotCapture
+from autojit.ir.graph import Operand
 from autojit.ir.op import Op
 from autojit.ops.chapters import TABLE
 
@@ -38,14 +40,20 @@ class Products(Reductions):
         operands, spans = self._agree(operands, labels)
         outcome = tuple(spans.get(label) for label in result)
         summed = [label for label in spans if label not in result]
+        single = self._is_single(op, operands, labels, spans)
         if summed and self._is_small(operands, labels) and op.name != "np.vdot":
-            product = self._summed(operands, labels, result, spans)
+            product = self._summed(operands, labels, result, spans, single)
         else:
+            given = list(operands)
             for position, (value, own) in enumerate(zip(operands, labels, strict=True)):
                 if summed and isinstance(value, Ragged):
                     axes = [axis for axis, label in enumerate(own) if label in summed]
                     operands[position] = self.filled(value, 0, axes)
-            product = self.apply(op, [v.full if isinstance(v, Ragged) else v for v in operands], params)
+            product = self.apply(op, [_full(value) for value in operands], params)
+            if single is not None:
+                parts, order = self._aligned(given, labels, result)
+                firsts = [self._first_term(part, order, result, spans) for part in parts]
+                product = self._choose(single, self.apply(TABLE["np.multiply"], firsts, {}), product)
         return Ragged(product, outcome) if any(span is not None for span in outcome) else product
 
     def _agree(self, operands: list[Any], labels: list[str]) -> tuple[list[Any], dict[str, Span]]:
@@ -76,11 +84,11 @@ class Products(Reductions):
         dtype = np.result_type(*(_full(value).dtype for value in operands))
         return dtype.name in _SUMMED
 
-    def _summed(self, operands: list[Any], labels: list[str], result: str, spans: dict[str, Span]) -> Any:
-        """Multiply, drop what is not meant, add up: one pass over the elements."""
+    def _aligned(self, operands: list[Any], labels: list[str], result: str) -> tuple[list[Any], str]:
+        """The operands with axes that broadcast, and the letters of these axes."""
         order = max(labels, key=len)
-        if result != "".join(label for label in order if label in result):
-            order = result + "".join(label for label in order if label not in result)
+        if not set("".join(labels)) <= set(order) or result != "".join(label for label in order if label in result):
+            order = result + "".join(sorted(set("".join(labels)) - set(result)))
         parts = []
         for value, own in zip(operands, labels, strict=True):
             full = _full(value)
@@ -91,11 +99,66 @@ class Products(Reductions):
             if len(own) < len(order):
                 full = self.getitem(full, Items(tuple, missing))
             parts.append(full)
+        return parts, order
+
+    def _summed(
+        self, operands: list[Any], labels: list[str], result: str, spans: dict[str, Span], single: Operand | None
+    ) -> Any:
+        """Multiply, drop what is not meant, add up: one pass over the elements."""
+        parts, order = self._aligned(operands, labels, result)
         product = self.apply(TABLE["np.multiply"], parts, {})
         ends = tuple(spans.get(label) if label not in result else None for label in order)
         filled = self.filled(Ragged(product, ends), 0)
         axes = tuple(axis for axis, label in enumerate(order) if label not in result)
-        return self.apply(TABLE["np.sum"], [filled.full], {"axis": axes if len(axes) < len(order) else None})
+        total = self.apply(TABLE["np.sum"], [filled.full], {"axis": axes if len(axes) < len(order) else None})
+        return total if single is None else self._choose(single, self._first_term(product, order, result, spans), total)
+
+    # ---- products of one number by another
+
+    def _is_single(self, op: Op, operands: list[Any], labels: list[str], spans: dict[str, Span]) -> Operand | None:
+        """Whether each operand is one number; `None` for never.
+
+        Their product may be a negative zero, which a sum of products is not: it begins with zero.
+        """
+        if not multiplies_single(op, [_full(value) for value in operands]):
+            return None
+        found: Operand | None = None
+        for n, own in enumerate(labels):
+            for axis, label in enumerate(own):
+                length: Any = self.length_of(spans[label]) if label in spans else Known(_full(operands[n]).shape[axis])
+                low, high = bounds_of(length)
+                if (low is not None and low > 1) or (high is not None and high < 1):
+                    return None
+                if (low, high) == (1, 1) or (label in labels[0] and n == 1):
+                    continue
+                (flag,) = self.builder.add(
+                    TABLE["py_equal"], [self.operand(length), self.builder.const(1)], {}, self.line
+                )
+                found = flag if found is None else self.builder.add(TABLE["py_and"], [found, flag], {}, self.line)[0]
+        return found
+
+    def _first_term(self, array: Arr, order: str, result: str, spans: dict[str, Span]) -> Any:
+        """What an array has for the first place of each axis that is summed over."""
+        key: list[Any] = []
+        for axis, label in enumerate(order):
+            length = array.shape[axis]
+            if label in result or label not in spans:
+                key.append(Known(slice(None)) if label in result else Known(0))
+            else:
+                # An array of one element is not empty; for another one the place need only exist.
+                key.append(Known(0) if length == 1 else self.clamp(spans[label].start, Known(length - 1)))
+        return self.getitem(array, Items(tuple, key))
+
+    def _choose(self, single: Operand, term: Any, total: Any) -> Any:
+        if total.kind == "array":
+            return self.apply(TABLE["np.where"], [self.fresh(single), term, total], {})
+        return self.fresh(self.builder.choose(single, self.read(term), self.read(total), self.line))
+
+
+def multiplies_single(op: Op, operands: list[Arr]) -> bool:
+    """Whether NumPy makes of two arrays of one element their product, and not a sum that begins with zero."""
+    dtype = np.result_type(*(array.dtype for array in operands))
+    return op.name in ("np.dot", "np.inner") and max(a.dummy.ndim for a in operands) <= 2 and dtype.char in "fdFD"
 
 
 def _labels(op: Op, ndims: list[int], params: dict[str, Any]) -> tuple[list[str], str] | None:

@@ -21,7 +21,7 @@ _NEUTRAL = {
     "np.prod": 1, "np.multiply.reduce": 1, "np.nanprod": 1, "np.all": 1, "np.logical_and.reduce": 1,
     "np.linalg.norm": 0,
 }  # fmt: skip
-_SCANS = {"np.cumsum": 0, "np.cumprod": 1, "np.add.accumulate": 0, "np.multiply.accumulate": 1}
+_SCANS = ("np.cumsum", "np.cumprod", "np.add.accumulate", "np.multiply.accumulate")
 _LARGEST = ("np.max", "np.maximum.reduce", "np.argmax", "np.nanmax")
 _SMALLEST = ("np.min", "np.minimum.reduce", "np.argmin", "np.nanmin")
 _NAN_SKIPPED = ("np.nanmax", "np.nanmin", "np.nanmean", "np.nanvar", "np.nanstd")
@@ -61,7 +61,8 @@ class Reductions(RaggedViews):
             axis = params.get("axis", 0 if op.name.endswith("accumulate") else None)
             if axis is None and array.full.dummy.ndim > 1:
                 return super().apply_ragged(op, operands, params)
-            filled = self.filled(array, _SCANS[op.name], (normal_axes(axis, array.full.dummy.ndim)))
+            nothing = no_term(array.full.dtype) if op.name in ("np.cumsum", "np.add.accumulate") else 1
+            filled = self.filled(array, nothing, (normal_axes(axis, array.full.dummy.ndim)))
             return Ragged(self.apply(op, [filled.full], params), array.spans)
         if not self.is_reduction(op):
             return super().apply_ragged(op, operands, params)
@@ -191,6 +192,11 @@ class Reductions(RaggedViews):
 
 def _default_axis(op: Op) -> int | None:
     return 0 if op.name.endswith(".reduce") else None
+
+
+def no_term(dtype: np.dtype) -> Any:
+    """What a running sum may begin with: negative zeros stay what they are."""
+    return complex(-0.0, -0.0) if dtype.kind == "c" else -0.0
 
 
 def worst_of(dtype: np.dtype, largest: bool) -> Any:

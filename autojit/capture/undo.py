@@ -7,7 +7,7 @@ from typing import Any
 
 from autojit.capture.build import CaptureBuilder
 from autojit.capture.statements import Statements
-from autojit.capture.values import Items, Storage
+from autojit.capture.values import Items, Storage, Sym
 from autojit.errors import Reason
 from autojit.ir.graph import Operand, Value
 
@@ -31,10 +31,13 @@ class State:
     checked: set[str]
     next: int
     memo: dict[str, Any]
+    syms: dict[str, Sym]
     scalars: dict[str, Value]
     demanded: set[str]
     inputs: int
     arrays: int
+    reads: int
+    range_bounds: int
     work: int
     storages: list[tuple[Storage, Operand, bool]]
     evaluated: int
@@ -54,9 +57,9 @@ class Undo(Statements):
             self.builder, self.builder.mark(), self.root.mark(), self.builder.predicate, len(self.journal),
             len(self.exits), len(self.left), len(self.draws), len(self.turns), dict(self.frame.env),
             len(prologue.lines), dict(prologue._bound),
-            set(prologue._checked), prologue._next, dict(self._memo), dict(self._scalars), set(self._demanded),
-            len(self.input_names),
-            len(self.arrays), self._extra_work, [(s, s.value, s.written) for s in self.arrays], self._evaluated,
+            set(prologue._checked), prologue._next, dict(self._memo), dict(self.syms), dict(self._scalars),
+            set(self._demanded), len(self.input_names), len(self.arrays), len(self.reads), len(self.range_bounds),
+            self._extra_work, [(s, s.value, s.written) for s in self.arrays], self._evaluated,
             containers_of(self.frame.env),
         )  # fmt: skip
 
@@ -71,9 +74,11 @@ class Undo(Statements):
         prologue = self.prologue
         del prologue.lines[state.lines :]
         prologue._bound, prologue._checked, prologue._next = dict(state.bound), set(state.checked), state.next
-        self._memo, self._scalars, self._demanded = dict(state.memo), dict(state.scalars), set(state.demanded)
+        self._memo, self.syms, self._scalars = dict(state.memo), dict(state.syms), dict(state.scalars)
+        self._demanded = set(state.demanded)
         del self.input_names[state.inputs :], self.arrays[state.arrays :], self.exits[state.exits :]
         del self.left[state.left :], self.draws[state.draws :], self.turns[state.turns :]
+        del self.reads[state.reads :], self.range_bounds[state.range_bounds :]
         self._extra_work, self._evaluated = state.work, state.evaluated
 
     def restore_values(self, state: State) -> None:
