@@ -10,6 +10,7 @@ import pytest
 import autojit as aj
 from tests.helpers import check
 
+# NumPy's own, of numbers that overflow.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 LARGE = [711 + 0j, 711 + 1j, -711 + 0j, 711j, 1 + 711j, -711j, 300j, 1.7e308 + 1e308j, -1.7e308 + 1j, 1e300 + 1e300j]

@@ -178,8 +178,8 @@ def test_lists_of_classes_and_modules_are_themselves(function, wanted) -> None:
 class Mode(enum.Enum):
     """Members with values that change."""
 
-    A = [2.0]  # noqa: RUF012
-    B = {"k": 3.0}  # noqa: RUF012
+    A = [2.0]  # noqa: RUF012 -- class attributes that change are what is tested
+    B = {"k": 3.0}  # noqa: RUF012 -- class attributes that change are what is tested
     C = 4
 
     def __init__(self, value: Any) -> None:
@@ -290,6 +290,7 @@ class Loud(enum.Enum):
 
 
 def test_members_with_rules_of_their_own() -> None:
+    # Old formats are what is tested.
     compared, shown = eager(lambda x, m: (x * 2, m == Loud.B)), eager(lambda x, m: (x * 2, f"{m}", str(m), "%s" % m))  # noqa: UP031
     try:
         for value in (1.0, 2.0, 1.0):
@@ -342,6 +343,7 @@ class Own(dict):
 )  # fmt: skip
 def test_texts_of_containers_of_other_types(value) -> None:
     def shown(x, d):
+        # Old formats are what is tested.
         return x * 2, f"{d}", f"{d!r}", str(d), repr(d), "%s" % (d,), "{}".format(d), f"{[d]}"  # noqa: UP031, UP032
 
     def equal(x, d):
@@ -367,6 +369,7 @@ def _colliding():
     "read",
     [
         lambda x, s: (x * 2, f"{s}"),
+        # Old formats are what is tested.
         lambda x, s: (x * 2, str(s), repr(s), "%s" % s),  # noqa: UP031
         lambda x, s: (x * 2, list(s)),
         lambda x, s: (x * 2, tuple(s)),
@@ -375,6 +378,7 @@ def _colliding():
         lambda x, s: (x * 2, max(s, key=lambda v: 0)),
         lambda x, s: (x * 2, bytes(s)),
         lambda x, s: (x * 2, [v for v in s]),
+        # Old formats are what is tested.
         lambda x, s: (x * 2, "{}".format(s)),  # noqa: UP032
         lambda x, s: (x * 2, s | {16}),
         lambda x, s: (x * 2, [s, s]),

@@ -7,7 +7,9 @@ import warnings
 
 import numpy as np
 
+import autojit as aj
 from tests.attacks import rand, sequence
+from tests.helpers import check
 
 TRIPS = (6, 0, 1, 2, 5, 40, -3)
 
@@ -647,3 +649,34 @@ def test_bodies_with_native_statements() -> None:
 
     programs = [value for name, value in list(locals().items()) if inspect.isfunction(value)]
     every(programs, lambda: rand(5000), trips=(6, 0, 1, 2, 5), rounds=2)
+
+
+def test_a_run_that_is_taken_back_leaves_no_numbers_behind():
+    """What a dry run of the first loop computed before the call is not known when the second one is met."""
+
+    def modules(b, A, n, k):
+        s = 0.0
+        for i in range(n):
+            for _ in range(n - 1, i, 1):
+                s = np
+        for i in range(k):
+            b += s
+            A[i + 1] = 0.5
+
+    def objects(b, n, k):
+        w = k + 2
+        while w:
+            w //= 2
+            for j in range(w, 0, -1):
+                u = np.ones(len(b), int)
+                u[j - 1] = j
+            if w:
+                break
+            for _ in range(n - 1, w, 1):
+                if any:
+                    b = (b,)
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", category=aj.AutojitWarning)
+        check(modules, np.ones(7), np.ones((7, 7)), 3, 3)
+        check(objects, np.ones(7), 3, 0)

@@ -180,7 +180,7 @@ def test_the_copy_of_a_scalar_is_another_object():
     check(f, np.arange(3.0))
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, of numbers that overflow
 @pytest.mark.parametrize("bad", [np.inf, np.nan, 3e38])
 @pytest.mark.parametrize("name", ["fft2", "ifft2", "irfft", "hfft", "rfftn", "irfftn"])
 def test_transforms_that_overflow(name, bad):
@@ -196,7 +196,7 @@ def test_transforms_that_overflow(name, bad):
     check(f, a)
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, of numbers that overflow
 def test_products_that_overflow_on_the_way():
     """NumPy stays at zero; a part of the product may be infinite, and zero times infinity is no number."""
 
@@ -210,7 +210,7 @@ def test_products_that_overflow_on_the_way():
         assert check(f, a.astype(dtype)).cache_info().traps
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, of numbers that overflow
 def test_products_that_underflow_on_the_way():
     def f(a):
         return a.prod(), np.cumprod(a)
@@ -219,7 +219,7 @@ def test_products_that_underflow_on_the_way():
         assert check(f, np.array([1e-200, 1e-200, 1e200, last] * 5)).cache_info().traps
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, of numbers that overflow
 def test_products_in_range_are_compiled():
     def f(a):
         return a.prod(axis=0), np.nanprod(a), np.cumprod(a, axis=0)
@@ -232,7 +232,7 @@ def test_products_in_range_are_compiled():
     assert not check(f, a).cache_info().traps
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, of numbers that overflow
 def test_running_sums_that_overflow_on_the_way():
     def f(a):
         return np.cumsum(a), np.nancumsum(a), np.add.accumulate(a), a.cumsum(axis=0)

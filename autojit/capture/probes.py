@@ -197,6 +197,7 @@ def _probe(region: Region, original: list[ast.stmt]) -> ast.stmt:
             # The checker cannot know: a statement.
             node.end_lineno, node.end_col_offset = first.lineno, first.col_offset  # type: ignore[attr-defined]
     # After all that the plan has done, which is pure but for what stands before the call.
-    parsed.body += [copy.deepcopy(statement) for statement in region.statements if is_callee(statement)]  # type: ignore[attr-defined]
+    callees = [copy.deepcopy(statement) for statement in region.statements if is_callee(statement)]
+    parsed.body += callees  # type: ignore[attr-defined] -- the parsed text is a function
     parsed.orelse = original  # type: ignore[attr-defined] -- an `if`
     return parsed

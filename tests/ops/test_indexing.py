@@ -41,6 +41,7 @@ class Run:
 
 i = Maker()
 r = np.array
+# Many short expressions on a line.
 # fmt: off
 GET = [
     i[()], i[...], i[0], i[-1], i[1, 2], i[1, 2, 3], i[..., 0], i[1, 2, 3, ...], i[None], i[:, None, 1],
