@@ -232,10 +232,7 @@ def _einsum(*operands: Any, subscripts: str, optimize: Any = False) -> Any:
 
 def _einsum_rule(*operands: Any, subscripts: str, optimize: Any = False) -> Any:
     result = jnp.einsum(subscripts, *operands, precision=_HIGHEST, optimize="optimal" if len(operands) < 5 else "auto")
-    adds_one = _adds_one_term(subscripts, [x.shape for x in operands], optimize)
-    # Of one operand the sums are XLA's plain ones: it takes a sum of negated elements for the negated sum.
-    only_sums = len(operands) == 1 and result.ndim < operands[0].ndim
-    return exact.plus_zero(result) if adds_one or only_sums else result
+    return exact.plus_zero(result) if _adds_one_term(subscripts, [x.shape for x in operands], optimize) else result
 
 
 def _adds_one_term(subscripts: str, shapes: Sequence[tuple[int, ...]], optimize: Any) -> bool:

@@ -68,9 +68,7 @@ def sum_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
         return exact.plus_zero(jnp.squeeze(x, axes)).astype(dtype)
     if x.ndim == 1 and kind(x) == "f" and _SHORT <= x.shape[0] < _LONG:
         return sum_by_rows(x.astype(_wide(dtype))).astype(dtype)
-    total = jnp.sum(x.astype(_wide(dtype)), axis=axes, dtype=_wide(dtype)).astype(dtype)
-    # XLA takes a sum of negated elements for the negated sum, which may be a negative zero.
-    return exact.plus_zero(total)
+    return jnp.sum(x.astype(_wide(dtype)), axis=axes, dtype=_wide(dtype)).astype(dtype)
 
 
 def sum_by_rows(x: Any) -> Any:
