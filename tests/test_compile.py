@@ -10,7 +10,7 @@ import pytest
 import autojit as aj
 from autojit.compile import xla
 from autojit.compile.cache import ExecutableCache
-from autojit.compile.executable import Executable, compile_options
+from autojit.compile.executable import Executable
 from autojit.compile.key import cluster_key
 from autojit.errors import Trapped
 from autojit.ir.graph import Const, Graph, Node, Value, Write
@@ -223,16 +223,15 @@ def test_trees_are_for_sums(function, has_sums):
     assert xla._has_sums(executable.program.lowered) == has_sums
 
 
-def test_programs_of_many_operations_compile_in_another_way():
+def test_long_chains_compile_in_a_time_that_grows_with_their_length():
+    """Each value is read at two indices; written twice, the first one would be written a million million times."""
+
     def many(x):
-        for k in range(1, 30):
-            x = np.sqrt(x[: 100 - k] * 2 + 1) / k - np.sin(x[1 : 101 - k]) * k + np.where(x[1 : 101 - k] > 0, 1.0, -0.0)
+        for k in range(1, 61):
+            x = np.sin(x) / k + x[::-1]
         return x, x + 0, np.copysign(x, -x)
 
     decorated, x = aj.jit_compile(many, unroll_budget=2000), np.linspace(-3, 3, 100)
     for found, expected in zip(decorated(x), many(x), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
-    (probe,) = decorated.__autojit_controller__.probes.values()
-    (step,) = probe.plans[0].steps
-    assert compile_options(step.graph)["xla_cpu_use_fusion_emitters"] is False
-    assert "xla_cpu_use_fusion_emitters" not in compile_options(axpy())
+    assert decorated.cache_info().compile_seconds < 30

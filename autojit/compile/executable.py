@@ -127,9 +127,6 @@ def _result(result: Result, arrays: Sequence[np.ndarray], values: Sequence[Any])
     return array
 
 
-#: Programs with more operations, which come from loops that were unrolled, are compiled in less time.
-_MANY = 200
-
 #: Arrays with more axes are kept from YNN; two fewer than crash, as lowerings may add an axis.
 _SAFE_AXES = 5
 
@@ -142,8 +139,7 @@ def compile_options(graph: Graph) -> dict[str, Any]:
     sums in loops are up to 5 times faster without both. A loop whose iteration touches little memory is compiled into
     one machine function; else each of its operations is started by itself, which costs some 0.1 us. The emitter that
     works on tiles takes `x + 0` for `x`, which is wrong for -0.0. YNN's fusions of arrays with seven or eight axes
-    crash the process (jax-ml/jax#39257, jaxlib 0.10.2 and 0.11.0). XLA's older emitter of fusions compiled 140 of them
-    in 1.15 s where the newer one took 1.8, into code as fast and as exact; programs with loops keep the newer one.
+    crash the process (jax-ml/jax#39257, jaxlib 0.10.2 and 0.11.0).
     """
     options: dict[str, Any] = {EXTRA: {"xla_cpu_disable_tiled_emitter": "true"}}
     families = {node.op.family for node in graph.nodes}
@@ -153,6 +149,4 @@ def compile_options(graph: Graph) -> dict[str, Any]:
     if "loop" in families:
         options["xla_disable_hlo_passes"] = TREES
         options[EXTRA] |= {"xla_cpu_small_while_loop_byte_threshold": str(SMALL_LOOP)}
-    elif len(graph.nodes) > _MANY:
-        options["xla_cpu_use_fusion_emitters"] = False
     return options
