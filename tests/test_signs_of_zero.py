@@ -25,6 +25,10 @@ SUMS = {
     "transposed": lambda a: np.sum(-a.T, axis=0),
     "products": lambda a: (-a @ np.ones(4), np.dot(-a[0], np.ones(4)), np.vdot(-a, a)),
     "nan": lambda a: (np.nansum(-a, axis=1), np.nanmean(-a, axis=0)),
+    "selected": lambda a: np.sum(np.select([a > 0], [-a], -a), axis=0),
+    "chosen": lambda a: (np.sum(np.where(a > 0, -a, -a), axis=0), np.sum(np.clip(-a, -9, 9)), np.sum(np.tril(-a))),
+    "rounded": lambda a: (np.sum(np.trunc(-a), axis=0), np.sum((-a) ** 1, axis=0), np.sum(np.nan_to_num(-a), axis=0)),
+    "parts": lambda a: (np.sum((-(a + 1j * a)).imag, axis=0), np.conj(a + 1j * a).imag.sum()),
     "conjugates": lambda a: np.sum(np.conj(a + 1j * a), axis=0),
 }
 

@@ -9,7 +9,7 @@ import numpy as np
 from autojit.capture.overlap import mask_is_apart
 from autojit.capture.products import multiplies_single
 from autojit.capture.ragged_functions import RaggedFunctions
-from autojit.capture.reduced import Part, no_term
+from autojit.capture.reduced import Part, before_scan
 from autojit.capture.values import Arr, Items, Known, LoopInt, Masked, Ragged, Sym
 from autojit.capture.views import SliceParts
 from autojit.errors import CannotCapture
@@ -240,7 +240,7 @@ class MaskedArrays(RaggedFunctions):
         if op.name == "np.average" and len(operands) == 2 and _is_known(operands[1], True):
             op, operands = TABLE["np.mean"], operands[:1]
         if len(operands) == 1 and op.name in ("np.cumsum", "np.cumprod") and chosen[0].full.dummy.ndim == 1:
-            filled = self._filled(chosen[0], no_term(chosen[0].full.dtype) if op.name == "np.cumsum" else 1)
+            filled = self._filled(chosen[0], before_scan(op, chosen[0].full.dtype))
             return Masked(self.apply(op, [filled], params), chosen[0].mask)
         if len(operands) == 1 and self.is_reduction(op):
             return self._reduce_masked(op, chosen[0], params)
@@ -333,9 +333,10 @@ class MaskedArrays(RaggedFunctions):
         """Of two single numbers NumPy's product may be a negative zero, which a sum is not."""
         count = [self.operand(self.count_of(chosen)), self.builder.const(1)]
         (single,) = self.builder.add(TABLE["py_equal"], count, {}, self.line)
-        names = ("real", "imag") if product.dtype.kind == "c" else ("real",)
-        for name in names:
-            part = self.apply(TABLE[f"np.{name}"], [product], {}) if product.dtype.kind == "c" else product
+        parts = [product]
+        if product.dtype.kind == "c":
+            parts = [self.apply(TABLE[name], parts, {}) for name in ("np.real", "np.imag")]
+        for part in parts:
             zero = self.apply(TABLE["np.any"], [self.apply(TABLE["np.equal"], [part, Known(0)], {})], {})
             self.trap_if(self.read(self.apply(TABLE["np.logical_and"], [self.fresh(single), zero], {})))
 

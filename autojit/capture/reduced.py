@@ -61,8 +61,8 @@ class Reductions(RaggedViews):
             axis = params.get("axis", 0 if op.name.endswith("accumulate") else None)
             if axis is None and array.full.dummy.ndim > 1:
                 return super().apply_ragged(op, operands, params)
-            nothing = no_term(array.full.dtype) if op.name in ("np.cumsum", "np.add.accumulate") else 1
-            filled = self.filled(array, nothing, (normal_axes(axis, array.full.dummy.ndim)))
+            first = before_scan(op, array.full.dtype)
+            filled = self.filled(array, first, (normal_axes(axis, array.full.dummy.ndim)))
             return Ragged(self.apply(op, [filled.full], params), array.spans)
         if not self.is_reduction(op):
             return super().apply_ragged(op, operands, params)
@@ -194,8 +194,10 @@ def _default_axis(op: Op) -> int | None:
     return 0 if op.name.endswith(".reduce") else None
 
 
-def no_term(dtype: np.dtype) -> Any:
-    """What a running sum may begin with: negative zeros stay what they are."""
+def before_scan(op: Op, dtype: np.dtype) -> Any:
+    """What a running sum or product may begin with: all numbers stay what they are, negative zeros too."""
+    if op.name in ("np.cumprod", "np.multiply.accumulate"):
+        return 1
     return complex(-0.0, -0.0) if dtype.kind == "c" else -0.0
 
 

@@ -10,7 +10,7 @@ from autojit.passes.cse import cse
 from autojit.passes.dce import dce
 from autojit.passes.fold import fold
 from autojit.passes.forward import forward
-from autojit.passes.substitute import substitute
+from autojit.passes.substitute import substitute, with_body
 
 
 def bodies(graph: Graph) -> Graph:
@@ -30,9 +30,7 @@ def _simplified(node: Node) -> Node:
     body = _with_constants(node, before)
     for step in (forward, fold, covered, cse, bodies, dce):
         body = step(body)
-    if body is before:
-        return node
-    return replace(node, params=tuple((name, body if name == "body" else value) for name, value in node.params))
+    return node if body is before else with_body(node, body)
 
 
 def _with_constants(node: Node, body: Graph) -> Graph:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from autojit.ir.graph import Const, Graph, Node, Operand, Value, values_of
 from autojit.passes.dce import may_raise
 from autojit.passes.lanes import Emitter
+from autojit.passes.substitute import with_body
 
 #: Values of more bytes than this are not kept beside a loop.
 LARGEST = 4 << 20
@@ -63,8 +64,7 @@ def _hoisted(node: Node, taken: set[str]) -> tuple[list[Node], Node]:
 
 
 def _with(node: Node, body: Graph, inputs: tuple[Operand, ...]) -> Node:
-    params = tuple((name, body if name == "body" else value) for name, value in node.params)
-    return replace(node, params=params, inputs=inputs)
+    return replace(with_body(node, body), inputs=inputs)
 
 
 def _runs(node: Node) -> bool:

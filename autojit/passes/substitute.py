@@ -35,3 +35,8 @@ def substitute(graph: Graph, rewrite: Rewrite) -> Graph:
     outputs = tuple(current(operand) for operand in graph.outputs)
     writes = tuple(replace(write, value=current(write.value)) for write in graph.writes)
     return replace(graph, nodes=tuple(nodes), outputs=outputs, writes=writes)
+
+
+def with_body(node: Node, body: Graph) -> Node:
+    """A loop with another body."""
+    return replace(node, params=tuple((name, body if name == "body" else value) for name, value in node.params))

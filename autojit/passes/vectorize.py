@@ -19,6 +19,7 @@ from autojit.passes.dependence import Dependence, Last, Reduction, Stores, Uncha
 from autojit.passes.lanes import Batch, Emitter, Lane, TooLarge, constant_lane, names_of
 from autojit.passes.loop_cost import nodes_cost, strips_cost
 from autojit.passes.strips import strips
+from autojit.passes.substitute import with_body
 
 #: Loops of more iterations, and batches of more operations, stay loops: the analysis, or the compiler, takes too long.
 MOST_TRIPS, MOST_NODES = 1 << 22, 400
@@ -196,11 +197,6 @@ def _forced(body: Graph) -> Graph:
         found |= {value.name: result for value, result in zip(node.outputs, results, strict=True)}
     outputs = tuple(found.get(x.name, x) if isinstance(x, Value) else x for x in body.outputs)
     return dce(replace(body, nodes=tuple(nodes), outputs=outputs))
-
-
-def with_body(node: Node, body: Graph) -> Node:
-    """The loop with another body."""
-    return replace(node, params=tuple((name, body if name == "body" else value) for name, value in node.params))
 
 
 def trips_of(node: Node) -> Trips:

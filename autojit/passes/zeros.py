@@ -8,12 +8,10 @@ from autojit.ir.graph import Const, Graph, Node, Value, values_of
 from autojit.ir.spec import spec_of
 from autojit.ops.chapters import TABLE
 from autojit.passes.lanes import names_of
+from autojit.passes.substitute import with_body
 
 _NEGATIONS = frozenset(["np.negative", "py_negative", "np.conjugate"])
 _SUMS = frozenset(["np.sum", "np.add.reduce", "np.mean", "np.average", "np.einsum"])
-#: Families whose results are no negated numbers of their own; the operations below are.
-_FINAL = frozenset(["elementwise", "reduction", "contraction"])
-_NEGATED_WITH = frozenset("np.multiply py_multiply np.divide py_divide np.positive np.where astype".split())
 _ZERO = Const(0.0, spec_of(0.0))
 
 
@@ -37,7 +35,7 @@ def zeros(graph: Graph) -> Graph:
 
 
 def _zeros(graph: Graph, negated: set[str], taken: set[str]) -> Graph:
-    """As `zeros`; what may be negated is noted in `negated`, where some of the inputs may be named."""
+    """As `zeros`; what may be negated, which is all that a negation reaches, is noted in `negated`."""
     nodes: list[Node] = []
     for node in graph.nodes:
         names = {value.name for value in node.outputs}
@@ -46,11 +44,10 @@ def _zeros(graph: Graph, negated: set[str], taken: set[str]) -> Graph:
         elif node.op.name == "loop":
             node = _inside(node, negated)
         elif any(value.name in negated for value in values_of(node.inputs)):
-            if node.op.family not in _FINAL or node.op.name in _NEGATED_WITH:
-                negated |= names
-            elif node.op.name in _SUMS and _loses_sign(node):
+            if node.op.name in _SUMS and _loses_sign(node):
                 nodes += _with_zero(node, taken)
                 continue
+            negated |= names
         nodes.append(node)
     same = len(nodes) == len(graph.nodes) and all(new is old for new, old in zip(nodes, graph.nodes, strict=True))
     return graph if same else replace(graph, nodes=tuple(nodes))
@@ -63,13 +60,11 @@ def _inside(node: Node, negated: set[str]) -> Node:
     enters = any(value.name in negated for value in values_of(node.inputs))
     inner = set(inputs) if enters else set()
     body = _zeros(before, inner, names_of(before))
-    if inner - inputs and not enters:
+    if inner and not enters:
         body = _zeros(before, inner | inputs, names_of(before))
     if inner:
         negated |= {value.name for value in node.outputs}
-    if body is before:
-        return node
-    return replace(node, params=tuple((name, body if name == "body" else value) for name, value in node.params))
+    return node if body is before else with_body(node, body)
 
 
 def _loses_sign(node: Node) -> bool:

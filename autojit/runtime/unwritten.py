@@ -11,7 +11,7 @@ import numpy as np
 from autojit.ir.evaluate import evaluate
 from autojit.ir.graph import Graph, Node
 from autojit.ops.chapters import TABLE
-from autojit.passes.vectorize import with_body
+from autojit.passes.substitute import with_body
 
 _FILLED = {"np.empty": ("np.zeros", "np.ones"), "np.empty_like": ("np.zeros_like", "np.ones_like")}
 
