@@ -25,7 +25,7 @@ from tests.table_programs import TableProgram
 #: How many programs make one function.
 PACK = 24
 _NAME = re.compile(r"\b([ax]\d+)_\b")
-_RUNS = 3
+_RUNS = 8
 
 
 def source_of(programs: Sequence[TableProgram]) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autojit.ops.chapters import TABLE
-from tests.ops.tolerances import BOUNDS, EXACT, Bound, _allowed, _ulp, _unit
+from tests.ops.tolerances import BOUNDS, EXACT, Bound, _allowed, _unit
 from tests.programs_strategy import load
 
 #: A product may be contracted with a sum that follows, so it is as good as not rounded.
@@ -144,10 +144,10 @@ class Noise:
         if bound.scale == "product":
             ordered = all(map(_short, operands))
         if allowed and not (ordered and all(map(grained, operands)) and grained(array)):
-            unit = _ulp(np.abs(array)) * _unit(bound, tuple(operands), array) * allowed * _widened(array, operands)
+            unit = _unit(bound, tuple(operands), array) * allowed * _widened(array, operands)
             for part in parts:
                 # Of different sizes, so that two errors do not cancel.
-                error = self.rng.choice([-1.0, -0.8, 0.8, 1.0], part.shape) * unit
+                error = self.rng.choice([-1.0, 1.0], part.shape) * self.rng.uniform(0.8, 1.0, part.shape) * unit
                 part[...] = np.where(np.isfinite(part), part + error.astype(part.dtype), part)
             if array.dtype.kind == "c":
                 self._infinite(array)

@@ -140,10 +140,9 @@ def check_close(node: Node, args: tuple[object, ...], wanted: np.ndarray, got: n
     unit = _unit(bound, args, wanted)
     if wanted.dtype.kind == "c":
         both_nan = np.isnan(wanted) & np.isnan(got)
-        size = np.abs(wanted)
-        parts = [distance(w, g, _ulp(size) * unit, bound.zeros) for w, g in _parts(wanted, got)]
+        parts = [distance(w, g, unit, bound.zeros) for w, g in _parts(wanted, got)]
         return _first(~(np.maximum(*parts) <= allowed) & ~both_nan, wanted, got)
-    return _first(~(distance(wanted, got, _ulp(np.abs(wanted)) * unit, bound.zeros) <= allowed), wanted, got)
+    return _first(~(distance(wanted, got, unit, bound.zeros) <= allowed), wanted, got)
 
 
 def _allowed(bound: Bound, wanted: np.ndarray) -> float:
@@ -153,15 +152,16 @@ def _allowed(bound: Bound, wanted: np.ndarray) -> float:
 
 
 def _unit(bound: Bound, args: tuple[object, ...], wanted: np.ndarray) -> np.ndarray:
-    """How many ulps of each result make one unit of the bound."""
+    """The unit of the bound for each result."""
+    ulp = _ulp(np.abs(wanted))
     if bound.scale == "result" or not args:
-        return np.asarray(1.0)
+        return ulp
     arrays = [np.asarray(arg) for arg in args]
     count = max(1.0, max(array.size for array in arrays) / max(wanted.size, 1))
     if wanted.size == arrays[0].size:
         count = float(max(arrays[0].shape, default=1))
     if bound.scale == "product":
-        return np.asarray(count)
+        return ulp * count
     with np.errstate(all="ignore"):
         largest = max((_largest(array) for array in arrays), default=0.0)
         if bound.scale == "array":
@@ -170,7 +170,7 @@ def _unit(bound: Bound, args: tuple[object, ...], wanted: np.ndarray) -> np.ndar
         mass = largest if bound.scale == "operands" else count * (square if bound.scale == "squares" else largest)
         real = np.dtype(wanted.real.dtype)
         mass = min(mass, float(np.finfo(real).max))
-        return np.maximum(1.0, np.spacing(np.asarray(mass, real)).astype(float) / _ulp(np.abs(wanted)))
+        return np.maximum(ulp, np.spacing(np.asarray(mass, real)).astype(float))
 
 
 def _largest(array: np.ndarray) -> float:
