@@ -165,7 +165,7 @@ def _eye(function: Any, rule: Callable[..., Any], params: tuple[str, ...], cases
     def lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
         spec = node.outputs[0].spec
         rows, columns = (lax.broadcasted_iota(jnp.int64, spec.shape, axis) for axis in (0, 1))
-        return (rule(columns - rows, int(node.keywords.get("k", 0))).astype(spec.dtype),)
+        return (exact.cast(rule(columns - rows, int(node.keywords.get("k", 0))), spec.dtype),)
 
     return Op(
         name=public_name(function),

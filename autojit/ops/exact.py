@@ -132,7 +132,10 @@ def cast(x: Any, dtype: Any) -> Any:
         return cast(lax.real(x), dtype)
     if dtype == np.float16 and x.dtype == np.float64:
         return _half(x)
-    return (x != 0) if dtype == np.bool_ else x.astype(dtype)
+    if dtype == np.bool_:
+        return x != 0
+    # Of a product with what was a bool XLA makes a choice, which knows no NaN, no infinity and no negative zero.
+    return fence(x.astype(dtype))[0] if kind == "b" else x.astype(dtype)
 
 
 def _half(x: Any) -> Any:
