@@ -514,3 +514,15 @@ def test_einsum_and_rotations() -> None:
 
     check(f, rand(4, 4), rand(4, 4), whole=True)
     check(g, rand(3, 4), whole=True)
+
+
+def test_a_name_assigned_twice_in_one_statement():
+    """Also on Python before 3.11.4, which does it in the wrong order."""
+
+    def twice(u, v):
+        u, u = v * 2, u + v
+        for k in range(3):
+            v, w, v = v + k, u, u * k
+        return u, v, w
+
+    check(twice, rand(5), rand(5))

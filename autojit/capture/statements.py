@@ -23,6 +23,15 @@ _SHORT_LOOP = 32
 Signal = tuple[int, Any] | None
 
 
+def _misorders(first: bool = False, second: bool = True) -> bool:
+    """Whether this Python assigns `a, a = x, y` from right to left, as it did before 3.11.4 (python/cpython#104615)."""
+    last, last = first, second
+    return not last
+
+
+_MISORDERS = _misorders()
+
+
 class Statements(Draws):
     """One method per kind of statement."""
 
@@ -204,6 +213,9 @@ class Statements(Draws):
             raise CannotCapture("statement", "the assignment to an attribute")
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Any) -> None:
+        names = [part.id for part in target.elts if isinstance(part, ast.Name)]
+        if _MISORDERS and len(set(names)) < len(names):
+            raise CannotCapture("statement", "the assignment to a name twice, which this Python does in another order")
         items = self.iterate(value)
         starred = [n for n, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
         if starred:
