@@ -9,6 +9,7 @@ import argparse
 import ast
 import contextlib
 import dataclasses
+import functools
 import os
 import signal
 import sys
@@ -20,7 +21,8 @@ from typing import Any
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import autojit as aj
-from autojit.runtime import measured
+from autojit.runtime import heat
+from autojit.runtime.background import BACKGROUND
 from tests import table_judge
 from tests.draw_programs import make_draw_program
 from tests.evaluated import evaluated
@@ -58,7 +60,8 @@ def failure(program: Program, judge: Callable[..., object] = judge) -> BaseExcep
     try:
         strict = _policy[0] == "strict"
         options = {"exact": True} if _exact[0] else {}
-        judge(program, decorator=aj.jit_compile(**options) if strict else aj.autocluster(policy=_policy[0], **options))
+        decorator = aj.jit_compile(**options) if strict else aj.autocluster(policy=_policy[0], **options)
+        judge(program, decorator=_patient(decorator) if _policy[0] == "measured" else decorator)
     except (Exception, Endless) as error:
         return None if strict and "UncompilableError" in str(error) else error
     finally:
@@ -206,11 +209,27 @@ def main(arguments: list[str] | None = None) -> int:
     _policy[0] = options.policy
     _exact[0] = options.exact
     if options.policy == "measured":
-        measured.PAYS_AFTER = 0.0
+        heat.PAYS_AFTER = 0.0
     if options.table:
         return _run_table(options)
     with evaluated() if options.numpy else contextlib.nullcontext():
         return _run_expressions(options) if options.indexing else _run(options)
+
+
+def _patient(decorator: Callable[..., Any]) -> Callable[..., Any]:
+    """Every call finds the plans that the calls before it asked for."""
+
+    def decorate(function: Any) -> Any:
+        decorated = decorator(function)
+
+        @functools.wraps(decorated)
+        def patient(*args: Any, **kwargs: Any) -> Any:
+            BACKGROUND.wait()
+            return decorated(*args, **kwargs)
+
+        return patient
+
+    return decorate
 
 
 def _run_expressions(options: argparse.Namespace) -> int:

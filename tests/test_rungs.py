@@ -12,7 +12,9 @@ import autojit as aj
 from autojit.ir.graph import Graph
 from autojit.passes.pipeline import PIPELINE, run_pipeline, with_rung
 from autojit.passes.vectorize import keep_rolled, vectorize, vectorize_always
+from autojit.runtime.background import BACKGROUND
 from autojit.runtime.function import Controller
+from autojit.runtime.heat import Heat
 
 
 def columns(a, out):
@@ -24,12 +26,8 @@ def columns(a, out):
 @pytest.fixture
 def slow_numpy(monkeypatch: pytest.MonkeyPatch):
     """NumPy takes a tenth of a second, by the trial's clock."""
-    monkeypatch.setattr("autojit.runtime.measured.PAYS_AFTER", 0.0)
-
-    def slow(graph: Graph, arguments: Any) -> None:
-        time.sleep(0.1)
-
-    monkeypatch.setattr("autojit.runtime.measured.evaluate", slow)
+    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 0.0)
+    monkeypatch.setattr(Heat, "best", 0.1)
 
 
 def slowed(monkeypatch: pytest.MonkeyPatch, *which: int) -> list[Any]:
@@ -59,6 +57,7 @@ def run(function: Any, calls: int = 16) -> Any:
     wanted = function(a, np.zeros_like(a))
     for _ in range(calls):
         np.testing.assert_array_equal(fast(a, np.zeros_like(a)), wanted)
+        BACKGROUND.wait()
     return fast, fast.explain(a, np.zeros_like(a))
 
 

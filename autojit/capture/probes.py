@@ -14,10 +14,12 @@ from autojit.errors import CannotCapture
 
 _MARK = "autojit probe "
 _TWINS = "autojit twins"
+#: CPython takes 20 blocks inside each other; each loop is one, and each timed region another one.
+_TIMED_DEPTH = 4
 _TRUSTED = ("numpy", "scipy", "math", "sys", "os", "time")
 
 
-def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object) -> types.CodeType:
+def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object, timed: bool) -> types.CodeType:
     """The function's code with probes.
 
     A region `R` with statements `S` becomes
@@ -27,15 +29,24 @@ def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object) ->
         else:
             S                          # with the probes of R's parts
 
+    and where NumPy is timed, the last line becomes
+
+            start = probe.begin()
+            try:
+                S
+            finally:
+                probe.end(start)
+
     Args:
         tree: The regions.
         probes: By region number, an object with `on`, `enter(*live_ins)` and `unset`. A region without a
             probe stays as it is.
         twins: An object whose `of(function)` says what to call instead of a function in native statements.
+        timed: Whether probes also have `begin()` and `end(start)`, and want to be told how long the statements take.
     """
     source = tree.source
     code = source.function.__code__
-    body = _Emitter(tree, probes).region(tree.root)
+    body = _Emitter(tree, probes, timed).region(tree.root)
     node = source.node
     if isinstance(node, ast.Lambda):
         new = ast.copy_location(ast.FunctionDef("autojit_lambda", node.args, body, [], None, None), node)
@@ -93,8 +104,9 @@ def _declare_first(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
 class _Emitter:
     """Puts the statements of a region tree together again, with probes."""
 
-    def __init__(self, tree: RegionTree, probes: Mapping[int, object]) -> None:
+    def __init__(self, tree: RegionTree, probes: Mapping[int, object], timed: bool) -> None:
         self.probes = probes
+        self.timed = timed
         self.calls = _Calls(tree.source.function.__globals__)
 
     def region(self, region: Region) -> list[ast.stmt]:
@@ -107,6 +119,8 @@ class _Emitter:
                 original += self.region(part) if isinstance(part, Region) else [self.native(part)]
         if region.number not in self.probes:
             return original
+        if self.timed and region.depth <= _TIMED_DEPTH:
+            original = _timed(region, original)
         return [_probe(region, original)]
 
     def native(self, native: Native) -> ast.stmt:
@@ -162,6 +176,17 @@ class _Calls(ast.NodeTransformer):
         return node
 
     visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _skip
+
+
+def _timed(region: Region, original: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements of a region, and its probe told when they begin and end."""
+    mark, start = f"'{_MARK}{region.number}'", f"{TEMPORARY}_{region.number}"
+    begin, parsed = ast.parse(f"{start} = {mark}.begin()\ntry: pass\nfinally: {mark}.end({start})").body
+    for node in (*ast.walk(begin), *ast.walk(parsed)):
+        if hasattr(node, "lineno"):
+            ast.copy_location(node, region.statements[0])
+    parsed.body = original  # type: ignore[attr-defined] -- a `try`
+    return [begin, parsed]
 
 
 def _probe(region: Region, original: list[ast.stmt]) -> ast.stmt:

@@ -45,12 +45,13 @@ class Counters:
 
 @dataclass(slots=True, eq=False)
 class Prepared:
-    """A capture whose graph has been through the passes and the partition."""
+    """A capture whose graph has been through the passes and the partition; `seconds` is how long all that took."""
 
     capture: Capture
     graph: Graph
     steps: tuple[Step, ...]
     stages: list[Stage] = field(default_factory=list)
+    seconds: float = 0.0
 
 
 def prepare(capture: Capture, config: Config, strict: bool = False, passes: tuple[Pass, ...] = PIPELINE) -> Prepared:

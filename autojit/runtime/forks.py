@@ -8,6 +8,8 @@ from collections.abc import Callable
 from autojit.compile.xla import is_started
 
 _cut_off = False
+#: When a fork leaves a child without what it needs.
+_conditions: list[Callable[[], bool]] = [is_started]
 
 
 def is_cut_off() -> bool:
@@ -20,9 +22,14 @@ def when_cut_off(then: Callable[[], None]) -> None:
 
     def in_child() -> None:
         global _cut_off
-        if _cut_off or is_started():
+        if _cut_off or any(condition() for condition in _conditions):
             _cut_off = True
             then()
 
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=in_child)
+
+
+def cuts_off_if(condition: Callable[[], bool]) -> None:
+    """Add something that a child is asked to know whether compiled code cannot run in it."""
+    _conditions.append(condition)

@@ -8,13 +8,14 @@ import logging
 import os
 import sys
 import threading
+import time
 import types
 import warnings
 import weakref
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from autojit.capture.calls import source_of
 from autojit.capture.capture import Capture, Options, capture, region_key, stand_in_for
@@ -26,6 +27,7 @@ from autojit.config import Config
 from autojit.errors import AutojitError, AutojitWarning, CannotCapture, Reason, SourceLine, UncompilableError
 from autojit.partition.cost import entry_cost, estimate
 from autojit.passes.pipeline import Pass
+from autojit.runtime.background import BACKGROUND
 from autojit.runtime.check import Check
 from autojit.runtime.compiler import Counters, Prepared, compile_plan, prepare
 from autojit.runtime.debug import describe
@@ -35,6 +37,7 @@ from autojit.runtime.measured import Trial
 from autojit.runtime.plan import UNSET, Plan, native_plan
 from autojit.runtime.probe import Probe, Restart
 from autojit.runtime.twins import Twins
+from autojit.runtime.warmup import WarmUp
 
 log = logging.getLogger("autojit")
 
@@ -48,8 +51,6 @@ _MAX_TRAPS = 8
 #: Reasons that hold whatever the types of the arguments are.
 _ALWAYS = frozenset(["effect", "statement", "long-loop", "unsupported-syntax"])
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
-#: The threads that are making a plan.
-_MAKING: set[int] = set()
 
 
 class Controller:
@@ -62,6 +63,9 @@ class Controller:
         explain: Lists all reasons why a call is not one program; given by the rooms above.
         enabled: Whether the probes are on.
     """
+
+    #: The threads that are making a plan, of any function.
+    makers: ClassVar[set[int]] = set()
 
     def __init__(
         self,
@@ -86,8 +90,10 @@ class Controller:
         #: The passes that measurement has chosen for the loops of a region, by its number.
         self.rungs: dict[int, tuple[Pass, ...]] = {}
         self.twins = Twins(self._twin)
+        self.warm_up = WarmUp(self) if config.policy == "measured" and not strict else None
         self._lock = threading.RLock()
         self._warned: set[str] = set()
+        self._untold: deque[tuple[str, str]] = deque()
         try:
             self.tree = RegionTree(source_of(function), function.__closure__ or ())
         except CannotCapture as error:
@@ -103,8 +109,7 @@ class Controller:
         if self.tree is None and self.strict:
             return self._refusal()
         if self.tree is not None:
-            self._add_probes()
-            code = instrument(self.tree, self.probes, self.twins)
+            code = self._instrumented()
         cells = dict(zip(original.__code__.co_freevars, original.__closure__ or (), strict=True))
         closure = tuple(cells[name] for name in code.co_freevars)
         made = types.FunctionType(code, original.__globals__, original.__name__, original.__defaults__, closure)
@@ -117,6 +122,20 @@ class Controller:
         made.__wrapped__ = original  # type: ignore[attr-defined] -- functions take attributes
         made.__autojit_original__ = original  # type: ignore[attr-defined] -- functions take attributes
         return made
+
+    def _instrumented(self) -> types.CodeType:
+        """The function's code with probes before all regions that there are now."""
+        assert self.tree is not None
+        for region in self.tree.regions:
+            if region.number not in self.probes and region.worthwhile and not region.unbound:
+                self.probes[region.number] = Probe(region, self, self.enabled)
+        try:
+            return instrument(self.tree, self.probes, self.twins, self.warm_up is not None)
+        except SyntaxError:  # CPython takes 20 blocks inside each other, and timing the statements needs some
+            if self.warm_up is None:
+                raise
+            self.switch(False)
+            return self.original.__code__
 
     def _refusal(self) -> Any:
         """What stands for a function without source, of which `jit_compile` can compile nothing."""
@@ -140,12 +159,6 @@ class Controller:
         self.callees.append(controller)
         return controller.function
 
-    def _add_probes(self) -> None:
-        assert self.tree is not None
-        for region in self.tree.regions:
-            if region.number not in self.probes and region.worthwhile and not region.unbound:
-                self.probes[region.number] = Probe(region, self, self.enabled)
-
     def switch(self, on: bool) -> None:
         """Switch all probes. In a forked process without XLA's threads they stay off."""
         on = on and not is_cut_off()
@@ -155,7 +168,7 @@ class Controller:
 
     def _off(self, probe: Probe) -> None:
         probe.state = "off"
-        probe.on = False
+        probe.on = probe.sleeps = False
         probe.plans = ()
 
     # ---- plans
@@ -164,8 +177,15 @@ class Controller:
         """None of the plans `tried` applies: make one, if it pays, and run it."""
         me = threading.get_ident()
         # A signal handler or finalizer may call a function while its thread makes a plan, perhaps of the same function.
-        if me in _MAKING or not is_default():
+        if me in self.makers or not is_default():
             return None
+        if self.warm_up is not None:
+            while self._untold:
+                self._warn(*self._untold.popleft())
+            heat = probe.heats.of(values)
+            if not self.warm_up.is_known_to_pay(probe, heat):
+                self.counters.misses += 1
+                return self.warm_up.run_numpy(probe, heat, values)
         with self._lock:
             if probe.plans is not tried:  # another thread has made one meanwhile
                 return probe.enter(*values)
@@ -182,11 +202,11 @@ class Controller:
                     return None
             named = dict(zip(probe.region.live_in, values, strict=True))
             was_whole = probe.region.parts is None
-            _MAKING.add(me)
+            self.makers.add(me)
             try:
                 plan = self._make(probe, named)
             finally:
-                _MAKING.discard(me)
+                self.makers.discard(me)
         if plan is None:
             assert self.tree is not None
             if was_whole and probe.region is self.tree.root and probe.region.parts is not None:
@@ -197,6 +217,15 @@ class Controller:
             return probe.enter(*values)
         finally:
             probe.made_for = None
+
+    def prepare_later(self, probe: Probe, values: dict[str, Any]) -> Prepared | None:
+        """For the background thread: capture a region; `None` if there is nothing to compile."""
+        with self._lock:
+            if not self.enabled or probe.state == "off":
+                return None
+            if len(probe.plans) >= self.config.max_plans:
+                self._too_many(probe)
+            return self._prepare(probe, values)
 
     def start_again(self, values: dict[str, Any]) -> tuple[Any, ...] | None:
         """The body was split at its entry, before anything ran: this call can use the new probes already."""
@@ -223,7 +252,17 @@ class Controller:
 
     def _make(self, probe: Probe, values: dict[str, Any]) -> Plan | None:
         """Capture and compile a region for these values."""
+        prepared = self._prepare(probe, values)
+        if prepared is None:
+            return None
+        plan = self.compile(prepared, probe)
+        self.add(probe, plan)
+        return plan
+
+    def _prepare(self, probe: Probe, values: dict[str, Any]) -> Prepared | None:
+        """Capture a region for these values; `None` if there is nothing to compile, which the probe then knows."""
         assert self.tree is not None
+        start = time.perf_counter()
         self.counters.captures += 1
         stand_ins = {name: stand_in_for(value) for name, value in values.items()}
         self.options.seen[region_key(probe.region)] = stand_ins
@@ -234,7 +273,7 @@ class Controller:
         assert captured.graph is not None
         if not captured.graph.nodes and not self.strict:
             if probe.region.branches:  # other arguments may find array work
-                self._add(probe, native_plan(captured, Reason("too-small", "no array work", self._line(probe))))
+                self.add(probe, native_plan(captured, Reason("too-small", "no array work", self._line(probe))))
             else:
                 self._off(probe)
             return None
@@ -247,15 +286,10 @@ class Controller:
             raise self.uncompilable((Reason("budget", detail, self._line(probe)),))
         if probe.region.depth and not self.strict and self._too_small(prepared):
             reason = Reason("too-small", "the loop body is too little work", self._line(probe))
-            self._add(probe, native_plan(captured, reason))
+            self.add(probe, native_plan(captured, reason))
             return None
-        if self.config.policy == "measured" and not self.strict:
-            trial = Trial(prepared, self, probe)
-            self._add(probe, trial.plan)
-            return None
-        plan = self.compile(prepared, probe)
-        self._add(probe, plan)
-        return plan
+        prepared.seconds = time.perf_counter() - start
+        return prepared
 
     def compile(self, prepared: Prepared, probe: Probe) -> Plan:
         """Compile a prepared region."""
@@ -270,8 +304,10 @@ class Controller:
             plan.call = Check(plan, prepared, self, probe).enter
         return plan
 
-    def _add(self, probe: Probe, plan: Plan) -> None:
-        probe.plans = (plan, *probe.plans)
+    def add(self, probe: Probe, plan: Plan) -> None:
+        """Ask a plan before those that a region has."""
+        with self._lock:
+            probe.plans = (plan, *probe.plans)
 
     def replace(self, probe: Probe, old: Plan, new: Plan) -> None:
         """Put a plan in another's place."""
@@ -291,12 +327,11 @@ class Controller:
         cuts = captured.cuts
         if probe.region.parts is None:
             deque(explore_parts(self.tree, captured, values, self.options), 0)
-            self._add_probes()
-            self.function.__code__ = instrument(self.tree, self.probes, self.twins)
+            self.function.__code__ = self._instrumented()
         if any(cut.reason.id in _ALWAYS for cut in cuts):
             self._off(probe)
         else:
-            self._add(probe, native_plan(captured, cuts[0].reason))
+            self.add(probe, native_plan(captured, cuts[0].reason))
 
     # ---- trouble
 
@@ -328,13 +363,17 @@ class Controller:
 
     def miss_failed(self, probe: Probe, error: Exception) -> None:
         """Making a plan failed inside autojit or XLA."""
+        self.tell_failure(error)
+        self._off(probe)
+        return None
+
+    def tell_failure(self, error: Exception) -> None:
+        """Warn of a failure to compile; `jit_compile` raises."""
         message = f"`{self.original.__qualname__}` could not be compiled: {type(error).__name__}: {error}"
         if self.strict:
             raise AutojitError(message) from error
         log.debug("%s", message, exc_info=error)
         self._warn("internal", message)
-        self._off(probe)
-        return None
 
     def uncompilable(self, reasons: tuple[Reason, ...]) -> UncompilableError:
         """The error of `jit_compile`."""
@@ -342,19 +381,23 @@ class Controller:
 
     def _too_many(self, probe: Probe) -> None:
         first, last = probe.region.lines
-        if self.strict:
+        if self.strict or self.warm_up:
             probe.plans = probe.plans[: self.config.max_plans - 1]
+            probe.dropped += 1
         else:
             self._off(probe)
         self._warn(
             "too-many-plans",
             f"lines {first}-{last} of `{self.original.__qualname__}` were called with more than "
             f"{self.config.max_plans} combinations of shapes and constants; "
-            + ("the oldest is compiled again when it comes back" if self.strict else "they run in NumPy from now on"),
+            + ("they run in NumPy from now on" if not probe.on else "the oldest is compiled again when it comes back")
+            + probe.heats.differences(probe.region.live_in),
         )
 
     def _warn(self, id: str, message: str) -> None:
-        if id not in self._warned:
+        if BACKGROUND.is_own_thread():
+            self._untold.append((id, message))  # where it can be caught, and has the user's line
+        elif id not in self._warned:
             self._warned.add(id)
             warnings.warn(f"autojit [{id}]: {message}", AutojitWarning, stacklevel=_frames_of_autojit() + 1)
 
@@ -369,6 +412,8 @@ class Controller:
                 probe.plans = ()
                 probe.state = None
                 probe.on = self.enabled
+                probe.heats.clear()
+                probe.heat, probe.sleeps, probe.dropped = None, False, 0
                 probe.hits = probe.native = probe.traps = 0
             self.counters = Counters()
             self.rungs.clear()
@@ -394,6 +439,7 @@ def _frames_of_autojit() -> int:
 
 
 def _cut_off() -> None:
+    Controller.makers.clear()
     for controller in list(CONTROLLERS):
         controller.cut_off()
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 from autojit.capture.regions import Region, is_empty
 from autojit.errors import AutojitWarning, Trapped, UncompilableError
+from autojit.runtime.heat import Heat, HeatMap
 from autojit.runtime.plan import NATIVE, UNSET, Plan
 
 
@@ -16,6 +18,9 @@ class Restart:
 
     values: dict[str, Any]
 
+
+#: A sleeping probe wakes when NumPy takes longer than that for its region, in seconds.
+_WAKES = 100e-6
 
 #: A probe in a loop that has answered nothing this many times is asked no more.
 IDLE = 64
@@ -30,11 +35,18 @@ class Probe:
         plans: The plans, most recently made first.
         region: The statements.
         calls: How often a call found no plan.
+        heats: How long NumPy takes, by kind of call; for the policy `measured`.
+        heat: Of the call that goes on in NumPy now, if its time is of interest.
+        dropped: How many plans had to make room for others.
+        sleeps: Whether the probe is off until a call takes long.
     """
 
     __slots__ = (
         "__weakref__",
         "calls",
+        "dropped",
+        "heat",
+        "heats",
         "hits",
         "made_for",
         "native",
@@ -42,6 +54,7 @@ class Probe:
         "owner",
         "plans",
         "region",
+        "sleeps",
         "state",
         "traps",
     )
@@ -58,6 +71,10 @@ class Probe:
         self.traps = 0
         self.made_for: tuple[int, tuple[Any, ...]] | None = None  # the thread and call that has just been given a plan
         self.state: Any = None
+        self.heats = HeatMap()
+        self.dropped = 0
+        self.heat: Heat | None = None
+        self.sleeps = False
 
     def filled(self) -> bool:
         """Whether the free variables that had no value at first have one now."""
@@ -99,6 +116,30 @@ class Probe:
         if type(result) is Restart:
             return self.owner.start_again(result.values)
         return result
+
+    def begin(self) -> tuple[Heat | None, float] | None:
+        """The region's statements begin to run, right after `enter`. Threads may mix up their kinds of calls."""
+        heat = self.heat
+        if heat is None and not self.sleeps:
+            return None
+        self.heat = None
+        return heat, perf_counter()
+
+    def end(self, begun: tuple[Heat | None, float] | None) -> None:
+        """They have run, or raised."""
+        if begun is not None:
+            heat, start = begun
+            seconds = perf_counter() - start
+            if heat is not None:
+                heat.add(seconds)
+            elif seconds > _WAKES and self.sleeps:
+                self.sleeps = False
+                self.on = self.owner.enabled
+
+    def sleep(self) -> None:
+        """Stay off until a call takes long."""
+        self.on = False
+        self.sleeps = True
 
     def __reduce__(self) -> Any:
         raise TypeError("a function compiled by autojit is pickled by name, not by value")

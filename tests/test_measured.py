@@ -1,0 +1,424 @@
+"""The policy `measured`: NumPy goes on while plans are made in the background, and only what is faster stays."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import traceback
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autojit as aj
+from autojit.runtime.background import BACKGROUND, Background
+from autojit.runtime.function import Controller
+from autojit.runtime.heat import SEEN, Heat, HeatMap
+from autojit.runtime.sketch import sketch
+
+
+def poly(x):
+    return x * x * 3 + np.sin(x)
+
+
+def probe_of(function):
+    return next(iter(function.__autojit_controller__.probes.values()))
+
+
+@pytest.fixture
+def pays(monkeypatch):
+    """Compiling pays after the first call, and plans win."""
+    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 0.0)
+    monkeypatch.setattr(Heat, "best", 1.0)
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """Compiling waits for an event."""
+    let, began, compile = threading.Event(), threading.Event(), Controller.compile
+
+    def late(*args):
+        began.set()
+        assert let.wait(60)
+        return compile(*args)
+
+    monkeypatch.setattr(Controller, "compile", late)
+    yield began, let
+    let.set()
+    BACKGROUND.wait()
+
+
+X = np.linspace(0.0, 1.0, 1000)
+
+
+def test_one_call_captures_nothing():
+    fast = aj.autocluster(poly)
+    np.testing.assert_array_equal(fast(X), poly(X))
+    BACKGROUND.wait()
+    info = fast.cache_info()
+    assert (info.misses, info.captures, info.compiles) == (1, 0, 0)
+    (heat,) = probe_of(fast).heats._kinds.values()
+    assert heat.calls == 1 and 0 < heat.seconds < 1
+
+
+@pytest.mark.usefixtures("pays")
+def test_the_caller_does_not_wait(held):
+    began, let = held
+    fast = aj.autocluster(poly)
+    fast(X)
+    for _ in range(5):
+        np.testing.assert_array_equal(fast(X), poly(X))
+        assert began.wait(60)
+    assert fast.cache_info().hits == 0 and fast.cache_info().captures == 1
+    let.set()
+    BACKGROUND.wait()
+    np.testing.assert_allclose(fast(X), poly(X), rtol=1e-14)
+    assert fast.cache_info().hits == 1
+
+
+@pytest.mark.usefixtures("pays")
+def test_arrays_can_be_resized_meanwhile(held):
+    began, let = held
+
+    def double(x):
+        return x * 2
+
+    fast, x = aj.autocluster(double), np.arange(5000.0)
+    for _ in range(2):
+        fast(x)
+    assert began.wait(60)
+    x.resize(6000)  # NumPy refuses it for an array that something else holds
+    let.set()
+    BACKGROUND.wait()
+    np.testing.assert_array_equal(fast(x), x * 2)
+
+
+@pytest.mark.usefixtures("pays")
+def test_what_fails_in_the_background_is_told_in_the_foreground(monkeypatch):
+    def fail(*args):
+        raise MemoryError("no room for the program")
+
+    monkeypatch.setattr(Controller, "compile", fail)
+    fast = aj.autocluster(poly)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", category=aj.AutojitWarning)
+        for size in (1000, 1001):
+            for _ in range(8):
+                np.testing.assert_array_equal(fast(X[:size]), poly(X[:size]))
+                BACKGROUND.wait()
+        told = [each for each in caught if each.category is aj.AutojitWarning]
+    assert [Path(each.filename).name for each in told] == [Path(__file__).name]
+    assert "no room for the program" in str(told[0].message)
+
+
+@pytest.mark.usefixtures("pays")
+def test_each_constant_has_its_plan():
+    def head(x, n):
+        return np.cumsum(x[: x.size // n] * 2)
+
+    fast = aj.autocluster(head)
+    for n in (2, 5, 2, 10, 5, 10, 2):
+        for _ in range(3):
+            np.testing.assert_allclose(fast(X, n), head(X, n), rtol=1e-13)
+            BACKGROUND.wait()
+    assert fast.cache_info().plans == 3
+
+
+def test_many_shapes_compile_nothing(monkeypatch):
+    fast = aj.autocluster(poly)
+    for size in range(1, 1000):
+        np.testing.assert_array_equal(fast(X[:size]), poly(X[:size]))
+    assert fast.cache_info().captures == 0
+    assert len(probe_of(fast).heats._kinds) <= 64
+
+
+@pytest.mark.usefixtures("pays")
+def test_a_storm_of_shapes_is_told_and_ends(monkeypatch):
+    fast = aj.autocluster(poly)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", category=aj.AutojitWarning)
+        for size in range(100, 112):
+            for _ in range(3):
+                np.testing.assert_allclose(fast(X[:size]), poly(X[:size]), rtol=1e-14)
+                BACKGROUND.wait()
+        fast(X[:7])
+    (told,) = (each for each in caught if each.category is aj.AutojitWarning)
+    assert "more than 8 combinations" in str(told.message) and told.filename == __file__
+    assert "`x` was float64[100], float64[101], float64[102], float64[103] ..." in str(told.message)
+    assert len(probe_of(fast).plans) == 8 and probe_of(fast).dropped == 4
+    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1.0)
+    heat = Heat()
+    heat.add(7.9)
+    assert heat.pays(2) and not heat.pays(3)  # each compilation that follows must have paid for more
+
+
+def test_probes_of_tiny_calls_sleep_until_a_call_is_long():
+    fast, x = aj.autocluster(lambda x: x + 1), np.ones(3)
+    for _ in range(40 * SEEN):
+        fast(x)
+        if probe_of(fast).sleeps:
+            break
+    assert probe_of(fast).sleeps and not probe_of(fast).on
+    misses = fast.cache_info().misses
+    fast(x)
+    assert fast.cache_info().misses == misses
+    large = np.ones(2_000_000)
+    for _ in range(2):
+        np.testing.assert_array_equal(fast(large), large + 1)
+    assert not probe_of(fast).sleeps and fast.cache_info().misses == misses + 1
+
+
+def test_a_plan_that_loses_is_given_up(monkeypatch):
+    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 0.0)
+    monkeypatch.setattr(Heat, "best", 1e-9)
+    fast = aj.autocluster(poly)
+    for _ in range(12):
+        np.testing.assert_allclose(fast(X), poly(X), rtol=1e-14)
+        BACKGROUND.wait()
+    (plan,) = probe_of(fast).plans
+    assert plan.reason.id == "slower" and fast.cache_info().hits == 2
+
+
+def test_exceptions_pass_through_the_clock():
+    def outer(a, i):
+        for k in range(3):
+            try:
+                if k == i:
+                    continue
+                a[k] = a[10 * k] + 1
+            finally:
+                a[0] += 1
+        return a
+
+    for function in (outer, aj.autocluster(outer)):
+        a = np.zeros(15)
+        with pytest.raises(IndexError, match="index 20 is out of bounds") as raised:
+            function(a, 5)
+        frames = traceback.extract_tb(raised.value.__traceback__)
+        assert [frame.name for frame in frames][1:] == ["outer"] and frames[-1].line == "a[k] = a[10 * k] + 1"
+        assert a[0] == 4 and a[1] == 1
+
+
+def test_blocks_as_deep_as_python_takes_them():
+    lines = ["def deep(a):", *(f"{' ' * n}for i{n} in range(1):" for n in range(1, 20)), " " * 20 + "print(end='')"]
+    lines += [" " * 20 + "a += 1", " return a"]
+    path = Path(__file__).with_name("deep_blocks.py")
+    namespace: dict = {}
+    import linecache
+
+    text = "\n".join(lines) + "\n"
+    linecache.cache[str(path)] = (len(text), None, text.splitlines(True), str(path))
+    exec(compile(text, str(path), "exec"), namespace)
+    fast = aj.autocluster(namespace["deep"])
+    for turn in range(3):
+        assert fast(np.zeros(2)).tolist() == [1, 1], turn
+
+
+@pytest.mark.usefixtures("pays")
+def test_threads():
+    fast, wrong = aj.autocluster(poly), []
+
+    def work(seed):
+        x = np.random.default_rng(seed).random(1000 + seed % 3)
+        for _ in range(50):
+            if not np.allclose(fast(x), poly(x), rtol=1e-13):
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    BACKGROUND.wait()
+    assert not wrong and fast.cache_info().compiles <= 3
+
+
+def run(program: str) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "PYTHONPATH": str(Path(aj.__file__).parents[1]), "AUTOJIT_FLAGS": ""}
+    script = textwrap.dedent(
+        """
+        import os, sys, threading, time
+        import numpy as np
+        import autojit as aj
+        from autojit.runtime import heat
+        from autojit.runtime.background import BACKGROUND
+        from autojit.runtime.function import Controller
+        heat.PAYS_AFTER = 0.0
+        began, compile = threading.Event(), Controller.compile
+        """
+    )
+    return subprocess.run(
+        [sys.executable, "-c", script + textwrap.dedent(program)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+# `python -c` has no source, so that the functions stand in a file.
+_FUNCTION = """
+def work(x):
+    for i in range(200):
+        x = np.sin(x) * 2 + x
+    return x
+"""
+
+
+@pytest.mark.parametrize("leave", ["", "sys.exit(0)", "raise SystemExit"])
+def test_a_process_may_end_in_the_middle_of_a_compilation(tmp_path, leave):
+    (tmp_path / "work.py").write_text("import numpy as np\n" + _FUNCTION)
+    done = run(
+        f"""
+        sys.path.insert(0, {str(tmp_path)!r})
+        import work
+
+        def compiling(*args):
+            began.set()
+            return compile(*args)
+
+        Controller.compile = compiling
+        fast = aj.autocluster(work.work)
+        x = np.ones(1000)
+        for _ in range(3):
+            fast(x)
+        assert began.wait(60)
+        print("end")
+        {leave}
+        """
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_in_the_middle_of_a_capture(tmp_path):
+    (tmp_path / "work.py").write_text("import numpy as np\n" + _FUNCTION)
+    done = run(
+        f"""
+        sys.path.insert(0, {str(tmp_path)!r})
+        import work
+        prepare, let = Controller._prepare, threading.Event()
+
+        def preparing(*args):
+            began.set()
+            assert let.wait(60)
+            return prepare(*args)
+
+        Controller._prepare = preparing
+        fast = aj.autocluster(work.work)
+        x = np.ones(1000)
+        for _ in range(3):
+            fast(x)
+        assert began.wait(60)  # the lock of the function is held
+        child = os.fork()
+        if not child:
+            for _ in range(5):
+                assert np.array_equal(fast(x), work.work(x))
+            BACKGROUND.wait()
+            os._exit(7)
+        let.set()
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        print("end")
+        """
+    )
+    assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr
+
+
+def test_background():
+    background, order = Background(), []
+    for number in range(5):
+        assert background.submit(lambda number=number: order.append(number) or 1 // (number - 2))
+    background.wait()
+    assert order == [0, 1, 2, 3, 4] and not background.is_own_thread()
+    background.close()
+    assert not background.submit(lambda: None)
+    background.wait()
+
+
+def test_kinds_of_calls():
+    heats = HeatMap()
+    one = heats.of((X, 3, "a"))
+    assert heats.of((X + 1, 4, "b")) is one
+    for other in ((X[:5], 3, "a"), (X.astype("f4"), 3, "a"), (X, 3.0, "a"), (X, 3, None), (X,)):
+        assert heats.of(other) is not one
+    for size in range(100):
+        heats.of((X[:size],))
+    assert heats.of((X, 3, "a")) is not one  # forgotten
+    heat = Heat()
+    for seconds in (0.5, 0.1, 0.2):
+        heat.add(seconds)
+    assert heat.best == 0.1 and heat.calls == 3 and heat.pays() and not heat.is_tiny()
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(12.0).reshape(3, 4),
+        np.arange(12.0).reshape(3, 4).T,
+        np.asfortranarray(np.arange(12.0).reshape(3, 4)),
+        np.arange(12)[::-2],
+        np.arange(24).reshape(2, 3, 4)[:, ::-1, 1::2],
+        np.broadcast_to(np.arange(3), (4, 3)),
+        np.zeros((0, 3))[::-1],
+        np.array(5.0),
+        np.empty((3, 1, 4), order="F").copy(order="K"),
+        np.frombuffer(b"12345678", np.int64),
+    ],
+    ids=lambda array: f"{array.shape}{array.strides}",
+)
+def test_sketches(array):
+    drawn, again, number = sketch((array, array, 5))
+    assert drawn is again and drawn is not array and number == 5
+    assert (drawn.shape, drawn.dtype, drawn.strides) == (array.shape, array.dtype, array.strides)
+    assert str(drawn.flags) == str(array.flags) or array.size == 0
+    assert (drawn.base is None) == (array.base is None)
+    assert not np.may_share_memory(drawn, array)
+    named = np.array([None, "x"])
+    assert sketch((named,))[0] is named
+
+
+_REMEMBERING = """
+import json, sys, time
+import numpy as np
+import autojit as aj
+from autojit.runtime import heat
+from autojit.runtime.background import BACKGROUND
+
+def work(x, n):
+    for _ in range(n):
+        x = np.tanh(x) * 2 + x / 3
+    return x
+
+def loses(x):
+    return np.sort(x) + x
+
+heat.PAYS_AFTER = 0.02
+x = np.linspace(0.0, 1.0, 200_000)
+fast, slow = aj.autocluster(work), aj.autocluster(loses)
+first = None
+for _ in range(int(sys.argv[1])):
+    assert np.allclose(fast(x, 20), work(x, 20), rtol=1e-12)
+    first = first or fast.cache_info()
+    slow(x[:1000])
+    BACKGROUND.wait()
+print(json.dumps([first.hits, first.loads, fast.cache_info().compiles, fast.cache_info().hits]))
+"""
+
+
+def test_what_pays_is_compiled_from_the_first_call_of_the_next_process(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(_REMEMBERING)
+    flags = f"--disk_cache --cache_dir={tmp_path / 'cache'}"
+    environment = {**os.environ, "PYTHONPATH": str(Path(aj.__file__).parents[1]), "AUTOJIT_FLAGS": flags}
+
+    def go(calls):
+        command = [sys.executable, str(script), str(calls)]
+        return json.loads(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+
+    hits, loads, compiles, in_all = go(12)
+    assert hits == loads == 0 and compiles == 1 and in_all >= 4
+    assert go(2) == [1, 1, 0, 2]
