@@ -50,7 +50,9 @@ class WarmUp:
             return
         if heat.pays(probe.dropped):
             named = dict(zip(probe.region.live_in, sketch(values), strict=True))
-            heat.is_busy = BACKGROUND.submit(functools.partial(self._make, probe, heat, named))
+            heat.is_busy = True  # before the job can be done
+            if not BACKGROUND.submit(functools.partial(self._make, probe, heat, named)):
+                heat.is_busy = False
         elif heat.is_tiny():
             probe.sleep()
 
