@@ -180,7 +180,7 @@ class _Calls(ast.NodeTransformer):
 
 def _timed(region: Region, original: list[ast.stmt]) -> list[ast.stmt]:
     """The statements of a region, and its probe told when they begin and end."""
-    mark, start = f"'{_MARK}{region.number}'", f"{TEMPORARY}_{region.number}"
+    mark, start = f"'{_MARK}{region.number}'", f"{TEMPORARY}_start_{region.number}"
     begin, parsed = ast.parse(f"{start} = {mark}.begin()\ntry: pass\nfinally: {mark}.end({start})").body
     for node in (*ast.walk(begin), *ast.walk(parsed)):
         if hasattr(node, "lineno"):
