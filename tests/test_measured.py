@@ -171,6 +171,27 @@ def test_probes_of_tiny_calls_sleep_until_a_call_is_long():
     assert not probe_of(fast).sleeps and fast.cache_info().misses == misses + 1
 
 
+@pytest.mark.usefixtures("pays")
+def test_under_check_plans_stay(monkeypatch):
+    monkeypatch.setattr(Heat, "best", 1e-9)
+    fast = aj.autocluster(poly, check=True)
+    for _ in range(12):
+        np.testing.assert_allclose(fast(X), poly(X), rtol=1e-14)
+        BACKGROUND.wait()
+    assert not probe_of(fast).plans[0].is_native
+
+
+@pytest.mark.usefixtures("pays")
+def test_no_memory_for_sketches(monkeypatch):
+    def none_left(values):
+        raise MemoryError
+
+    monkeypatch.setattr("autojit.runtime.warmup.sketch", none_left)
+    fast = aj.autocluster(poly)
+    for _ in range(3):
+        np.testing.assert_array_equal(fast(X), poly(X))
+
+
 def test_a_plan_that_loses_is_given_up(monkeypatch):
     monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 0.0)
     monkeypatch.setattr(Heat, "best", 1e-9)
@@ -200,6 +221,24 @@ def test_exceptions_pass_through_the_clock():
         frames = traceback.extract_tb(raised.value.__traceback__)
         assert [frame.name for frame in frames][1:] == ["outer"] and frames[-1].line == "a[k] = a[10 * k] + 1"
         assert a[0] == 4 and a[1] == 1
+
+
+@pytest.mark.usefixtures("pays")
+def test_functions_with_native_statements():
+    def steps(x, log):
+        y = np.sqrt(x) * 2
+        log.append(f"{np.sum(y * 2 + 1):.6f}")
+        for k in range(3):
+            y = np.cos(y) + k
+            log.insert(k, str(np.max(y * k) > 1))
+        return y / 3, log
+
+    fast = aj.autocluster(steps)
+    for turn in range(10):
+        for found, expected in zip(fast(X, []), steps(X, []), strict=True):
+            assert np.array_equal(found, expected) if isinstance(found, list) else np.allclose(found, expected), turn
+        BACKGROUND.wait()
+    assert fast.cache_info().hits > 5
 
 
 def test_blocks_as_deep_as_python_takes_them():

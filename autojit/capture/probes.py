@@ -14,8 +14,8 @@ from autojit.errors import CannotCapture
 
 _MARK = "autojit probe "
 _TWINS = "autojit twins"
-#: CPython takes 20 blocks inside each other; each loop is one, and each timed region another one.
-_TIMED_DEPTH = 4
+#: The most loops around a region that can be timed: CPython takes 20 blocks inside each other, and both are blocks.
+TIMED_DEPTH = 4
 _TRUSTED = ("numpy", "scipy", "math", "sys", "os", "time")
 
 
@@ -119,7 +119,7 @@ class _Emitter:
                 original += self.region(part) if isinstance(part, Region) else [self.native(part)]
         if region.number not in self.probes:
             return original
-        if self.timed and region.depth <= _TIMED_DEPTH:
+        if self.timed and region.depth <= TIMED_DEPTH:
             original = _timed(region, original)
         return [_probe(region, original)]
 

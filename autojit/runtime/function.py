@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import logging
@@ -20,7 +21,7 @@ from typing import Any, ClassVar
 from autojit.capture.calls import source_of
 from autojit.capture.capture import Capture, Options, capture, region_key, stand_in_for
 from autojit.capture.explore import explore_parts
-from autojit.capture.probes import instrument
+from autojit.capture.probes import TIMED_DEPTH, instrument
 from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
 from autojit.compile.persistent import disk_cache
 from autojit.config import Config
@@ -127,7 +128,8 @@ class Controller:
         """The function's code with probes before all regions that there are now."""
         assert self.tree is not None
         for region in self.tree.regions:
-            if region.number not in self.probes and region.worthwhile and not region.unbound:
+            is_new = region.number not in self.probes and (self.warm_up is None or region.depth <= TIMED_DEPTH)
+            if is_new and region.worthwhile and not region.unbound:
                 self.probes[region.number] = Probe(region, self, self.enabled)
         try:
             return instrument(self.tree, self.probes, self.twins, self.warm_up is not None)
@@ -180,8 +182,7 @@ class Controller:
         if me in self.makers or not is_default():
             return None
         if self.warm_up is not None:
-            while self._untold:
-                self._warn(*self._untold.popleft())
+            self._tell()
             heat = probe.heats.of(values)
             if not self.warm_up.is_known_to_pay(probe, heat):
                 self.counters.misses += 1
@@ -393,6 +394,12 @@ class Controller:
             + ("they run in NumPy from now on" if not probe.on else "the oldest is compiled again when it comes back")
             + probe.heats.differences(probe.region.live_in),
         )
+
+    def _tell(self) -> None:
+        """Give the warnings that the background thread has left."""
+        while self._untold:
+            with contextlib.suppress(IndexError):  # another thread was faster
+                self._warn(*self._untold.popleft())
 
     def _warn(self, id: str, message: str) -> None:
         if BACKGROUND.is_own_thread():

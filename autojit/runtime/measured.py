@@ -78,7 +78,7 @@ class Trial:
         best, numpy_seconds, compiled = min(self.times), self.heat.best, self.compiled
         if compiled is None:
             return  # another thread has decided
-        if best <= KEEP_BELOW * numpy_seconds:
+        if best <= KEEP_BELOW * numpy_seconds or self.controller.config.check:  # a check runs NumPy beside the plan
             self.controller.replace(self.probe, self.plan, compiled)
             if not self.slower:  # later processes begin with the first rung
                 self.warm_up.remember(self.probe, self.heat, Verdict(True, numpy_seconds, best, self.prepared.seconds))

@@ -49,8 +49,11 @@ class WarmUp:
         if heat.is_busy:
             return
         if heat.pays(probe.dropped):
-            named = dict(zip(probe.region.live_in, sketch(values), strict=True))
             heat.is_busy = True  # before the job can be done
+            try:
+                named = dict(zip(probe.region.live_in, sketch(values), strict=True))
+            except MemoryError:
+                return
             if not BACKGROUND.submit(functools.partial(self._make, probe, heat, named)):
                 heat.is_busy = False
         elif heat.is_tiny():
