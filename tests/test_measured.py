@@ -420,6 +420,21 @@ def test_sketches(array):
     assert sketch((named,))[0] is named
 
 
+def test_sketches_of_containers():
+    x, deep = np.ones(3), []
+    for _ in range(20):
+        deep = [deep]
+    around = [x]
+    around.append(around)
+    values = ([x, {"k": (x, 2)}], x, {"k": x}, around, deep, list(range(20_000)))
+    drawn = sketch(values)
+    assert drawn[0] is not values[0] and drawn[0][0] is drawn[1] is drawn[0][1]["k"][0] is drawn[2]["k"] is drawn[3][0]
+    assert drawn[1] is not x and drawn[3][1] is drawn[3] and drawn[3] is not around
+    assert drawn[5] is values[5]  # too long
+    values[0].append(5)
+    assert len(drawn[0]) == 2
+
+
 _REMEMBERING = """
 import json, sys, time
 import numpy as np
