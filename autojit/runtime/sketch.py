@@ -30,6 +30,8 @@ class _Sketcher:
         kind = type(value)
         if kind not in (np.ndarray, list, tuple, dict):
             return value
+        if kind is dict and not all(type(key) in (str, int, bool) for key in value):
+            return value  # looking up such keys may run the user's code
         if id(value) not in self._made:
             if kind is np.ndarray:
                 self._made[id(value)] = _like(value)
