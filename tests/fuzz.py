@@ -209,7 +209,7 @@ def main(arguments: list[str] | None = None) -> int:
     _policy[0] = options.policy
     _exact[0] = options.exact
     if options.policy == "measured":
-        heat.PAYS_AFTER = 0.0
+        heat.PAYS_AFTER, heat.WAITS = 1e-9, 0.0
     if options.table:
         return _run_table(options)
     with evaluated() if options.numpy else contextlib.nullcontext():

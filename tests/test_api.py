@@ -319,7 +319,8 @@ def test_measured_keeps_numpy_for_tiny_arrays():
 
 
 def test_measured_leaves_data_errors_to_numpy(monkeypatch):
-    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 0.0)
+    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-9)
+    monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
     monkeypatch.setattr(Heat, "best", 1.0)
 
     def f(a, i):

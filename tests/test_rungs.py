@@ -26,7 +26,8 @@ def columns(a, out):
 @pytest.fixture
 def slow_numpy(monkeypatch: pytest.MonkeyPatch):
     """NumPy takes a tenth of a second, by the trial's clock."""
-    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 0.0)
+    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-9)
+    monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
     monkeypatch.setattr(Heat, "best", 0.1)
 
 

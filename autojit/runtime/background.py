@@ -1,4 +1,4 @@
-"""One thread that captures and compiles while the program goes on in NumPy."""
+"""One thread that compiles while the program goes on in NumPy."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Background:
     """
 
     def __init__(self) -> None:
-        self._is_running = self._was_running = False
+        self._pending = 0
         self.reset()
 
     def reset(self) -> None:
         """Begin again in a forked process, which does not have the thread."""
-        self._was_running = self._is_running
-        self._is_running = False
+        self._was_at_work = self._pending > 0
+        self._pending = 0
         self._jobs: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._is_closed = False
@@ -47,22 +47,20 @@ class Background:
                 except RuntimeError:  # no more threads
                     return False
                 self._thread = thread
+            self._pending += 1
             self._jobs.put(job)
             return True
 
     def wait(self) -> None:
         """Wait until all jobs submitted so far are done. Not to be called by a job."""
-        done = threading.Event()
-        if self._thread is not None and self.submit(done.set):
-            done.wait()
-
-    def is_own_thread(self) -> bool:
-        """Whether a job of this thread is asking."""
-        return threading.current_thread() is self._thread
+        done, thread = threading.Event(), self._thread
+        if thread is not None and self.submit(done.set):
+            while thread.is_alive() and not done.wait(0.1):
+                pass
 
     def was_at_work(self) -> bool:
-        """Whether the parent of this process was in the middle of a job, which may have held locks."""
-        return self._was_running or self._is_running
+        """Whether the parent of this process had jobs, one of which may have held locks."""
+        return self._was_at_work or self._pending > 0
 
     def close(self) -> None:
         """Take no more jobs, and wait for the one that runs."""
@@ -74,13 +72,13 @@ class Background:
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None and not self._is_closed:
-            self._is_running = True
             try:
                 job()
-            except Exception:
+            except BaseException:  # the thread goes on
                 log.debug("a background job failed", exc_info=True)
-            self._is_running = False
             del job  # and what it holds
+            with self._lock:
+                self._pending -= 1
 
 
 #: The thread of the process.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
 import logging
@@ -28,12 +27,12 @@ from autojit.config import Config
 from autojit.errors import AutojitError, AutojitWarning, CannotCapture, Reason, SourceLine, UncompilableError
 from autojit.partition.cost import entry_cost, estimate
 from autojit.passes.pipeline import Pass
-from autojit.runtime.background import BACKGROUND
 from autojit.runtime.check import Check
 from autojit.runtime.compiler import Counters, Prepared, compile_plan, prepare
 from autojit.runtime.debug import describe
 from autojit.runtime.environment import is_default
 from autojit.runtime.forks import is_cut_off, when_cut_off
+from autojit.runtime.heat import Heat
 from autojit.runtime.measured import Trial
 from autojit.runtime.plan import UNSET, Plan, native_plan
 from autojit.runtime.probe import Probe, Restart
@@ -92,9 +91,9 @@ class Controller:
         self.rungs: dict[int, tuple[Pass, ...]] = {}
         self.twins = Twins(self._twin)
         self.warm_up = WarmUp(self) if config.policy == "measured" and not strict else None
-        self._lock = threading.RLock()
+        self._lock = threading.RLock()  # one thread captures at a time
+        self._plans_lock = threading.RLock()
         self._warned: set[str] = set()
-        self._untold: deque[tuple[str, str]] = deque()
         try:
             self.tree = RegionTree(source_of(function), function.__closure__ or ())
         except CannotCapture as error:
@@ -165,7 +164,7 @@ class Controller:
         """Switch all probes. In a forked process without XLA's threads they stay off."""
         on = on and not is_cut_off()
         self.enabled = on
-        for probe in self.probes.values():
+        for probe in list(self.probes.values()):
             probe.on = on and probe.state != "off"
 
     def _off(self, probe: Probe) -> None:
@@ -181,13 +180,15 @@ class Controller:
         # A signal handler or finalizer may call a function while its thread makes a plan, perhaps of the same function.
         if me in self.makers or not is_default():
             return None
+        heat = None
         if self.warm_up is not None:
-            self._tell()
             heat = probe.heats.of(values)
-            if not self.warm_up.is_known_to_pay(probe, heat):
+            if not self.warm_up.pays(probe, heat) or not self._lock.acquire(blocking=False):
                 self.counters.misses += 1
-                return self.warm_up.run_numpy(probe, heat, values)
-        with self._lock:
+                return self.warm_up.run_numpy(probe, heat)
+        else:
+            self._lock.acquire()
+        try:
             if probe.plans is not tried:  # another thread has made one meanwhile
                 return probe.enter(*values)
             if not probe.on:
@@ -199,15 +200,17 @@ class Controller:
             self.counters.misses += 1
             if len(probe.plans) >= self.config.max_plans:
                 self._too_many(probe)
-                if not self.strict:
+                if not self.strict and self.warm_up is None:
                     return None
             named = dict(zip(probe.region.live_in, values, strict=True))
             was_whole = probe.region.parts is None
             self.makers.add(me)
             try:
-                plan = self._make(probe, named)
+                plan = self._make(probe, named, heat)
             finally:
                 self.makers.discard(me)
+        finally:
+            self._lock.release()
         if plan is None:
             assert self.tree is not None
             if was_whole and probe.region is self.tree.root and probe.region.parts is not None:
@@ -218,15 +221,6 @@ class Controller:
             return probe.enter(*values)
         finally:
             probe.made_for = None
-
-    def prepare_later(self, probe: Probe, values: dict[str, Any]) -> Prepared | None:
-        """For the background thread: capture a region; `None` if there is nothing to compile."""
-        with self._lock:
-            if not self.enabled or probe.state == "off":
-                return None
-            if len(probe.plans) >= self.config.max_plans:
-                self._too_many(probe)
-            return self._prepare(probe, values)
 
     def start_again(self, values: dict[str, Any]) -> tuple[Any, ...] | None:
         """The body was split at its entry, before anything ran: this call can use the new probes already."""
@@ -251,12 +245,22 @@ class Controller:
             return RETURN, returned, *(UNSET for _ in root.live_return)
         return END, *(UNSET for _ in root.live_out)
 
-    def _make(self, probe: Probe, values: dict[str, Any]) -> Plan | None:
-        """Capture and compile a region for these values."""
-        prepared = self._prepare(probe, values)
+    def _make(self, probe: Probe, values: dict[str, Any], heat: Heat | None) -> Plan | None:
+        """Capture a region for these values, and compile it: now, or with `heat` in the background."""
+        if heat is not None:
+            heat.cool()
+        start = time.perf_counter()
+        try:
+            prepared = self._prepare(probe, values)
+        finally:
+            probe.price = time.perf_counter() - start
         if prepared is None:
             return None
+        if heat is not None and self.warm_up is not None and not heat.is_awaited:
+            self.warm_up.compile_later(probe, heat, prepared)
+            return None
         plan = self.compile(prepared, probe)
+        self.tell_trouble()
         self.add(probe, plan)
         return plan
 
@@ -296,9 +300,6 @@ class Controller:
         """Compile a prepared region."""
         number = probe.region.number
         plan = compile_plan(prepared, self.counters, self.config, f"region_{number}_" if number else "")
-        disk = disk_cache(self.config)
-        if disk is not None and (trouble := disk.take_trouble()) is not None:
-            self._warn("disk-cache", f"{trouble}; programs are compiled again by each process")
         if self.config.clustering_debug:
             log.warning("%s", describe(self.original.__qualname__, prepared, plan))
         if self.config.check:
@@ -307,12 +308,17 @@ class Controller:
 
     def add(self, probe: Probe, plan: Plan) -> None:
         """Ask a plan before those that a region has."""
-        with self._lock:
+        with self._plans_lock:
             probe.plans = (plan, *probe.plans)
+
+    def remove(self, probe: Probe, plan: Plan) -> None:
+        """Ask a plan no more."""
+        with self._plans_lock:
+            probe.plans = tuple(each for each in probe.plans if each is not plan)
 
     def replace(self, probe: Probe, old: Plan, new: Plan) -> None:
         """Put a plan in another's place."""
-        with self._lock:
+        with self._plans_lock:
             probe.plans = tuple(new if plan is old else plan for plan in probe.plans)
 
     def _too_small(self, prepared: Prepared) -> bool:
@@ -327,8 +333,10 @@ class Controller:
         assert self.tree is not None
         cuts = captured.cuts
         if probe.region.parts is None:
-            deque(explore_parts(self.tree, captured, values, self.options), 0)
-            self.function.__code__ = self._instrumented()
+            try:
+                deque(explore_parts(self.tree, captured, values, self.options), 0)
+            finally:
+                self.function.__code__ = self._instrumented()
         if any(cut.reason.id in _ALWAYS for cut in cuts):
             self._off(probe)
         else:
@@ -337,9 +345,8 @@ class Controller:
     # ---- trouble
 
     def idle(self, probe: Probe) -> None:
-        """All calls of a probe stayed native: inside a loop, asking would cost more than it brings."""
-        waits = any(isinstance(plan.reason, Trial) for plan in probe.plans)
-        if probe.region.depth and not waits:
+        """All calls of a probe stay native: inside a loop, asking would cost more than it brings."""
+        if probe.region.depth and all(plan.is_native and not isinstance(plan.reason, Trial) for plan in probe.plans):
             probe.on = False
 
     def trapped(self, probe: Probe, plan: Plan) -> None:
@@ -395,16 +402,14 @@ class Controller:
             + probe.heats.differences(probe.region.live_in),
         )
 
-    def _tell(self) -> None:
-        """Give the warnings that the background thread has left."""
-        while self._untold:
-            with contextlib.suppress(IndexError):  # another thread was faster
-                self._warn(*self._untold.popleft())
+    def tell_trouble(self) -> None:
+        """Warn of a disk cache that cannot be used."""
+        disk = disk_cache(self.config)
+        if disk is not None and (trouble := disk.take_trouble()) is not None:
+            self._warn("disk-cache", f"{trouble}; programs are compiled again by each process")
 
     def _warn(self, id: str, message: str) -> None:
-        if BACKGROUND.is_own_thread():
-            self._untold.append((id, message))  # where it can be caught, and has the user's line
-        elif id not in self._warned:
+        if id not in self._warned:
             self._warned.add(id)
             warnings.warn(f"autojit [{id}]: {message}", AutojitWarning, stacklevel=_frames_of_autojit() + 1)
 
@@ -420,7 +425,7 @@ class Controller:
                 probe.state = None
                 probe.on = self.enabled
                 probe.heats.clear()
-                probe.heat, probe.sleeps, probe.dropped = None, False, 0
+                probe.timed, probe.sleeps, probe.dropped, probe.price = None, False, 0, 0.0
                 probe.hits = probe.native = probe.traps = 0
             self.counters = Counters()
             self.rungs.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +11,8 @@ import numpy as np
 
 #: Seconds that NumPy must have spent on calls of one kind before they are worth a compilation.
 PAYS_AFTER = 0.25
+#: ... and as many times as long as the capture took, for which the program waited.
+WAITS = 4.0
 #: How many kinds of calls are told apart; those not seen for the longest time are forgotten.
 MOST = 64
 #: How many of the last runs are remembered.
@@ -28,21 +31,20 @@ class Heat:
         calls: How many have run in NumPy.
         seconds: The time they took in all.
         last: The times of the last ones.
-        is_busy: Whether a plan is being made for them.
-        failures: How often that went wrong.
         is_new: Whether nobody has asked yet what earlier processes have measured.
+        is_settled: Whether such calls are NumPy's for good.
+        is_awaited: Whether a call that waits for its plan is not slower than NumPy.
     """
 
-    __slots__ = ("calls", "failures", "is_busy", "is_new", "kind", "last", "seconds")
+    __slots__ = ("calls", "is_awaited", "is_new", "is_settled", "kind", "last", "seconds")
 
     def __init__(self, kind: tuple[Any, ...] = ()) -> None:
         self.kind = kind
         self.is_new = True
+        self.is_settled = self.is_awaited = False
         self.calls = 0
         self.seconds = 0.0
         self.last: deque[float] = deque(maxlen=_LAST)
-        self.is_busy = False
-        self.failures = 0
 
     def add(self, seconds: float) -> None:
         """Note a run in NumPy."""
@@ -51,21 +53,27 @@ class Heat:
         self.last.append(seconds)
 
     def cool(self) -> None:
-        """A plan was made. Calls of this kind that it does not take begin to count again."""
-        self.calls, self.seconds, self.is_busy = 0, 0.0, False
+        """A region is captured. Calls of this kind that the plan does not take begin to count again."""
+        self.calls, self.seconds = 0, 0.0
 
     @property
     def best(self) -> float:
         """The shortest of the last runs; 0.0 if there was none."""
         return min(self.last, default=0.0)
 
-    def pays(self, dropped: int = 0) -> bool:
-        """Whether NumPy has taken as long as a compilation would; twice as long for each plan that was `dropped`."""
-        return self.seconds >= PAYS_AFTER * (1 << min(dropped, 30))
-
     def is_tiny(self) -> bool:
         """Whether no plan could be faster."""
         return self.calls >= SEEN and self.seconds < TINY * self.calls
+
+
+def price_of(capture_seconds: float, dropped: int) -> float:
+    """The time that NumPy must have taken for calls of a kind before one of them is captured.
+
+    Args:
+        capture_seconds: How long capturing took the last time: the program waits for it.
+        dropped: How many plans had to make room for others: each doubles the price.
+    """
+    return max(PAYS_AFTER, WAITS * capture_seconds) * (1 << min(dropped, 30))
 
 
 class HeatMap:
@@ -78,19 +86,28 @@ class HeatMap:
 
     def of(self, values: Sequence[Any]) -> Heat:
         """The heat of calls like this one."""
-        key = tuple([(v.dtype, v.shape) if type(v) is np.ndarray else type(v) for v in values])
+        # By identity: the hash of a class may be the user's code.
+        key = tuple([(v.dtype, v.shape) if type(v) is np.ndarray else id(type(v)) for v in values])
         heat = self._kinds.get(key)
         if heat is None:
-            heat = self._kinds[key] = Heat(key)
+            kind = tuple([(v.dtype, v.shape) if type(v) is np.ndarray else type(v) for v in values])
+            heat = self._kinds[key] = Heat(kind)
             if len(self._kinds) > MOST:
                 self._kinds.popitem(last=False)
+        else:
+            with contextlib.suppress(KeyError):  # another thread forgot it
+                self._kinds.move_to_end(key)
         return heat
+
+    def are_tiny(self) -> bool:
+        """Whether no plan could be faster, whatever the kind of call."""
+        return all(heat.is_tiny() for heat in list(self._kinds.values()))
 
     def differences(self, names: Sequence[str]) -> str:
         """In which arguments the calls differ, in words: "; `x` was float64[3], float64[4] ..."."""
         text = ""
         for position, name in enumerate(names):
-            kinds = dict.fromkeys(_describe(key[position]) for key in list(self._kinds))
+            kinds = dict.fromkeys(_describe(heat.kind[position]) for heat in list(self._kinds.values()))
             if len(kinds) > 1:
                 text += f"; `{name}` was {', '.join(list(kinds)[:_SHOWN])}{' ...' if len(kinds) > _SHOWN else ''}"
         return text

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from threading import get_ident
 from time import perf_counter
 from typing import Any
 
@@ -36,7 +38,8 @@ class Probe:
         region: The statements.
         calls: How often a call found no plan.
         heats: How long NumPy takes, by kind of call; for the policy `measured`.
-        heat: Of the call that goes on in NumPy now, if its time is of interest.
+        timed: The thread whose call goes on in NumPy now, and where its time is noted; `None` if nobody wants it.
+        price: How many seconds the last capture took.
         dropped: How many plans had to make room for others.
         sleeps: Whether the probe is off until a call takes long.
     """
@@ -45,7 +48,6 @@ class Probe:
         "__weakref__",
         "calls",
         "dropped",
-        "heat",
         "heats",
         "hits",
         "made_for",
@@ -53,9 +55,11 @@ class Probe:
         "on",
         "owner",
         "plans",
+        "price",
         "region",
         "sleeps",
         "state",
+        "timed",
         "traps",
     )
     unset = UNSET
@@ -73,7 +77,8 @@ class Probe:
         self.state: Any = None
         self.heats = HeatMap()
         self.dropped = 0
-        self.heat: Heat | None = None
+        self.timed: tuple[int, Heat] | None = None
+        self.price = 0.0
         self.sleeps = False
 
     def filled(self) -> bool:
@@ -96,6 +101,8 @@ class Probe:
                 result = plan.call(*values)
             except Trapped:
                 return self.owner.trapped(self, plan)
+            except AutojitWarning:
+                raise
             except Exception as error:
                 return self.owner.plan_failed(self, plan, error)
             if result is None:
@@ -117,23 +124,31 @@ class Probe:
             return self.owner.start_again(result.values)
         return result
 
-    def begin(self) -> tuple[Heat | None, float] | None:
-        """The region's statements begin to run, right after `enter`. Threads may mix up their kinds of calls."""
-        heat = self.heat
-        if heat is None and not self.sleeps:
-            return None
-        self.heat = None
-        return heat, perf_counter()
+    def time(self, heat: Heat) -> None:
+        """Note how long the statements take, which this thread runs next."""
+        self.timed = get_ident(), heat
 
-    def end(self, begun: tuple[Heat | None, float] | None) -> None:
-        """They have run, or raised."""
+    def begin(self) -> tuple[Heat | None, BaseException | None, float] | None:
+        """The region's statements begin to run, right after `enter`."""
+        timed = self.timed
+        if timed is None and not self.sleeps:
+            return None
+        self.timed = None
+        heat = timed[1] if timed is not None and timed[0] == get_ident() else None
+        return heat, sys.exc_info()[1], perf_counter()
+
+    def end(self, begun: tuple[Heat | None, BaseException | None, float] | None) -> None:
+        """They have run. The times of those that raised do not count."""
         if begun is not None:
-            heat, start = begun
+            heat, handled, start = begun
             seconds = perf_counter() - start
+            if sys.exc_info()[1] is not handled:
+                return
             if heat is not None:
                 heat.add(seconds)
             elif seconds > _WAKES and self.sleeps:
                 self.sleeps = False
+                self.heats.clear()
                 self.on = self.owner.enabled
 
     def sleep(self) -> None:

@@ -54,8 +54,12 @@ def remember(disk: DiskCache, key: str, verdict: Verdict) -> None:
     disk.store(key, Stored((), json.dumps(asdict(verdict)).encode()))
 
 
-def key_of(code: types.CodeType, region: Region, kind: tuple[Any, ...]) -> str:
+def digest_of(code: types.CodeType) -> str:
+    """A digest of a function's bytecode."""
+    return hashlib.sha256(marshal.dumps(code)).hexdigest()
+
+
+def key_of(digest: str, region: Region, kind: tuple[Any, ...]) -> str:
     """What a verdict is about: the function's bytecode, the region's place in it, and the kind of call."""
     words = [part if isinstance(part, tuple) else (part.__module__, part.__qualname__) for part in kind]
-    text = f"{hashlib.sha256(marshal.dumps(code)).hexdigest()} {region_key(region)} {words}"
-    return "verdict " + hashlib.sha256(text.encode()).hexdigest()
+    return "verdict " + hashlib.sha256(f"{digest} {region_key(region)} {words}".encode()).hexdigest()

@@ -1,25 +1,20 @@
-"""The policy `measured` before there are plans: NumPy runs, and plans are made in the background when that pays."""
+"""The policy `measured` before there are plans: NumPy runs, timed, until a plan pays for its compilation."""
 
 from __future__ import annotations
 
-import functools
-import threading
 from typing import Any
 
 from autojit.compile.persistent import disk_cache
 from autojit.runtime.background import BACKGROUND
-from autojit.runtime.heat import PAYS_AFTER, Heat
+from autojit.runtime.compiler import Prepared
+from autojit.runtime.heat import Heat, price_of
 from autojit.runtime.measured import Trial
 from autojit.runtime.probe import Probe
-from autojit.runtime.remembered import Verdict, key_of, recall, remember
-from autojit.runtime.sketch import sketch
-
-#: So often a plan is tried to be made.
-_MAX_FAILURES = 3
+from autojit.runtime.remembered import Verdict, digest_of, key_of, recall, remember
 
 
 class WarmUp:
-    """Decides for one function when its regions are compiled.
+    """Decides for one function when its regions are captured and compiled.
 
     Args:
         controller: The function's.
@@ -27,65 +22,52 @@ class WarmUp:
 
     def __init__(self, controller: Any) -> None:
         self.controller = controller
+        self._digest = ""
 
-    def is_known_to_pay(self, probe: Probe, heat: Heat) -> bool:
-        """Ask once what earlier processes have measured for such calls: whether one should wait for its plan."""
-        if not heat.is_new:
-            return False
-        heat.is_new = False
-        disk = disk_cache(self.controller.config)
-        verdict = None if disk is None else recall(disk, self._key(probe, heat))
-        if verdict is None:
-            return False
-        if verdict.wins:
-            heat.seconds = PAYS_AFTER
-        else:
-            heat.is_busy = True
-        return verdict.pays_at_once
+    def pays(self, probe: Probe, heat: Heat) -> bool:
+        """Whether a call should be captured; what earlier processes have measured is asked once."""
+        price = price_of(probe.price, probe.dropped)
+        if heat.is_new:
+            heat.is_new = False
+            disk = disk_cache(self.controller.config)
+            verdict = None if disk is None else recall(disk, self._key(probe, heat))
+            if verdict is not None:
+                heat.is_settled = not verdict.wins
+                heat.seconds = price if verdict.wins else 0.0
+                heat.is_awaited = verdict.pays_at_once
+        return not heat.is_settled and heat.seconds >= price
 
-    def run_numpy(self, probe: Probe, heat: Heat, values: tuple[Any, ...]) -> None:
-        """NumPy takes a call, timed. If enough such calls came, a plan is made meanwhile."""
-        probe.heat = heat
-        if heat.is_busy:
+    def run_numpy(self, probe: Probe, heat: Heat) -> None:
+        """NumPy takes a call, timed unless nothing follows from it."""
+        if heat.is_settled:
             return
-        if heat.pays(probe.dropped):
-            heat.is_busy = True  # before the job can be done
-            try:
-                named = dict(zip(probe.region.live_in, sketch(values), strict=True))
-            except MemoryError:
-                return
-            if not BACKGROUND.submit(functools.partial(self._make, probe, heat, named)):
-                heat.is_busy = False
-        elif heat.is_tiny():
+        if heat.is_tiny() and not probe.plans and probe.heats.are_tiny():
             probe.sleep()
+        else:
+            probe.time(heat)
 
-    def _make(self, probe: Probe, heat: Heat, values: dict[str, Any]) -> None:
-        """In the background thread: capture and compile a region, and let it be tried."""
-        controller, me = self.controller, threading.get_ident()
-        controller.makers.add(me)
-        try:
-            prepared = controller.prepare_later(probe, values)
-            if prepared is not None:
-                trial = Trial(prepared, controller.compile(prepared, probe), self, probe, heat)
-                controller.add(probe, trial.plan)
-            heat.cool()
-        except Exception as error:
-            self.failed(probe, heat, error)
-        finally:
-            controller.makers.discard(me)
+    def compile_later(self, probe: Probe, heat: Heat, prepared: Prepared) -> None:
+        """Compile a captured call in the background, while NumPy takes it and those like it."""
+        trial = Trial(prepared, self, probe, heat.kind)
+        self.controller.add(probe, trial.plan)
+        if BACKGROUND.submit(trial.compile):
+            probe.time(trial.numpy)
+        else:
+            self.controller.remove(probe, trial.plan)
 
-    def failed(self, probe: Probe, heat: Heat, error: Exception) -> None:
-        """Making a plan failed. The program may have changed its objects meanwhile, so it is tried again."""
-        heat.failures += 1
-        if heat.failures < _MAX_FAILURES:
-            heat.cool()
-        else:  # such calls stay NumPy's
-            self.controller.tell_failure(error)
+    def remember(self, probe: Probe, kind: tuple[Any, ...], verdict: Verdict) -> None:
+        """Keep for later processes what a trial has found, without making the caller wait."""
+        disk = disk_cache(self.controller.config)
+        # Of calls with other numbers a loss says nothing.
+        if disk is not None and (verdict.wins or all(isinstance(part, tuple) for part in kind)):
+            BACKGROUND.submit(lambda: remember(disk, key_of(self.digest, probe.region, kind), verdict))
 
-    def remember(self, probe: Probe, heat: Heat, verdict: Verdict) -> None:
-        """Keep for later processes what a trial has found."""
-        if (disk := disk_cache(self.controller.config)) is not None:
-            remember(disk, self._key(probe, heat), verdict)
+    @property
+    def digest(self) -> str:
+        """The function's code, as a digest."""
+        if not self._digest:
+            self._digest = digest_of(self.controller.original.__code__)
+        return self._digest
 
     def _key(self, probe: Probe, heat: Heat) -> str:
-        return key_of(self.controller.original.__code__, probe.region, heat.kind)
+        return key_of(self.digest, probe.region, heat.kind)
