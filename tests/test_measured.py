@@ -17,6 +17,7 @@ import autojit as aj
 from autojit.runtime.background import BACKGROUND, Background
 from autojit.runtime.function import Controller
 from autojit.runtime.heat import SEEN, Heat, HeatMap, price_of
+from autojit.runtime.measured import Trial
 
 
 def poly(x):
@@ -361,8 +362,9 @@ def test_background():
     for number in range(5):
         assert background.submit(lambda number=number: order.append(number) or 1 // (number - 2))
     background.wait()
-    assert order == [0, 1, 2, 3, 4] and not background.was_at_work()
+    assert order == [0, 1, 2, 3, 4]
     background.close()
+    assert not background.was_at_work()
     assert not background.submit(lambda: None)
     background.wait()
 
@@ -424,3 +426,66 @@ def test_what_pays_is_compiled_from_the_first_call_of_the_next_process(tmp_path)
     hits, loads, compiles, in_all = go(12)
     assert hits == loads == 0 and compiles == 1 and in_all >= 4
     assert go(2) == [1, 1, 0, 2]
+
+
+def test_short_and_long_calls_in_turns(monkeypatch):
+    """A probe does not sleep for what is tiny while other calls are long."""
+    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 0.05)
+    monkeypatch.setattr(Heat, "best", 1.0)
+    fast, tiny, large = aj.autocluster(poly), np.ones(3), np.linspace(0.0, 1.0, 500_000)
+    for _ in range(2 * SEEN):
+        fast(tiny)
+        fast(large)
+    BACKGROUND.wait()
+    assert fast.cache_info().captures == 1 and fast.cache_info().hits > SEEN / 2
+
+
+@pytest.mark.usefixtures("pays")
+def test_runs_that_raise_are_not_timed():
+    def take(x, i):
+        y = np.sin(x)
+        return y[i] + np.cos(x)
+
+    fast = aj.autocluster(take)
+    for _ in range(3):
+        with pytest.raises(IndexError):
+            fast(X, 5000)
+    assert [heat.calls for heat in probe_of(fast).heats._kinds.values()] == [0]
+
+
+@pytest.mark.usefixtures("pays")
+def test_numbers_that_come_in_turns_are_tried_alike(monkeypatch):
+    """The time of a call may depend on a number: when two alternate, both are timed in both ways."""
+    monkeypatch.setattr(Heat, "best", 0.01)
+    trial = trial_of(aj.autocluster(lambda x, n: x * 2 + np.sin(x) * n), X, 3)
+    turns = []
+    for trial.turns in range(16):
+        turns.append((trial.turns % 2, trial._is_numpys_turn()))
+    assert all(turns.count(kind) == 4 for kind in turns)
+
+
+def trial_of(fast, *args):
+    """The trial of a function, once it is compiled."""
+    for _ in range(3):
+        fast(*args)
+        BACKGROUND.wait()
+    (plan,) = probe_of(fast).plans
+    return plan.reason
+
+
+@pytest.mark.usefixtures("pays")
+def test_what_a_plan_has_written_stays_written_when_its_trial_fails(monkeypatch):
+    def fail(*args):
+        raise MemoryError
+
+    monkeypatch.setattr(Trial, "_decide", fail)
+
+    def add(x, out):
+        out += np.sin(x)
+
+    fast, out, turns = aj.autocluster(add), np.zeros(1000), 12
+    for _ in range(turns):
+        fast(X, out)
+        BACKGROUND.wait()
+    np.testing.assert_allclose(out, turns * np.sin(X), rtol=1e-13)
+    assert fast.cache_info().hits

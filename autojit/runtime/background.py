@@ -15,6 +15,10 @@ from autojit.runtime.forks import cuts_off_if
 log = logging.getLogger("autojit")
 
 
+#: The threads that are making a plan, of any function: what a finalizer or signal handler calls there is NumPy's.
+MAKING: set[int] = set()
+
+
 class Background:
     """Runs jobs one after the other. The thread starts with the first job.
 
@@ -22,13 +26,17 @@ class Background:
     """
 
     def __init__(self) -> None:
-        self._pending = 0
-        self.reset()
+        self._was_at_work = False
+        self._begin()
 
     def reset(self) -> None:
         """Begin again in a forked process, which does not have the thread."""
-        self._was_at_work = self._pending > 0
-        self._pending = 0
+        self._was_at_work = self._pending > 0 or bool(MAKING - {threading.get_ident(), self._own})
+        MAKING.clear()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pending = self._own = 0
         self._jobs: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._is_closed = False
@@ -59,7 +67,7 @@ class Background:
                 pass
 
     def was_at_work(self) -> bool:
-        """Whether the parent of this process had jobs, one of which may have held locks."""
+        """Whether the parent of this process was making plans, and may have held locks."""
         return self._was_at_work or self._pending > 0
 
     def close(self) -> None:
@@ -71,6 +79,8 @@ class Background:
             thread.join()
 
     def _run(self) -> None:
+        self._own = threading.get_ident()
+        MAKING.add(self._own)
         while (job := self._jobs.get()) is not None and not self._is_closed:
             try:
                 job()

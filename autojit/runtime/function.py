@@ -15,7 +15,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from autojit.capture.calls import source_of
 from autojit.capture.capture import Capture, Options, capture, region_key, stand_in_for
@@ -27,6 +27,7 @@ from autojit.config import Config
 from autojit.errors import AutojitError, AutojitWarning, CannotCapture, Reason, SourceLine, UncompilableError
 from autojit.partition.cost import entry_cost, estimate
 from autojit.passes.pipeline import Pass
+from autojit.runtime.background import MAKING
 from autojit.runtime.check import Check
 from autojit.runtime.compiler import Counters, Prepared, compile_plan, prepare
 from autojit.runtime.debug import describe
@@ -63,9 +64,6 @@ class Controller:
         explain: Lists all reasons why a call is not one program; given by the rooms above.
         enabled: Whether the probes are on.
     """
-
-    #: The threads that are making a plan, of any function.
-    makers: ClassVar[set[int]] = set()
 
     def __init__(
         self,
@@ -178,7 +176,7 @@ class Controller:
         """None of the plans `tried` applies: make one, if it pays, and run it."""
         me = threading.get_ident()
         # A signal handler or finalizer may call a function while its thread makes a plan, perhaps of the same function.
-        if me in self.makers or not is_default():
+        if me in MAKING or not is_default():
             return None
         heat = None
         if self.warm_up is not None:
@@ -204,11 +202,11 @@ class Controller:
                     return None
             named = dict(zip(probe.region.live_in, values, strict=True))
             was_whole = probe.region.parts is None
-            self.makers.add(me)
+            MAKING.add(me)
             try:
                 plan = self._make(probe, named, heat)
             finally:
-                self.makers.discard(me)
+                MAKING.discard(me)
         finally:
             self._lock.release()
         if plan is None:
@@ -347,7 +345,10 @@ class Controller:
     def idle(self, probe: Probe) -> None:
         """All calls of a probe stay native: inside a loop, asking would cost more than it brings."""
         if probe.region.depth and all(plan.is_native and not isinstance(plan.reason, Trial) for plan in probe.plans):
-            probe.on = False
+            if self.warm_up is None:
+                probe.on = False
+            else:  # other arguments may gain
+                probe.sleep()
 
     def trapped(self, probe: Probe, plan: Plan) -> None:
         """A plan met data that is NumPy's; one that meets nothing else is given up."""
@@ -390,7 +391,8 @@ class Controller:
     def _too_many(self, probe: Probe) -> None:
         first, last = probe.region.lines
         if self.strict or self.warm_up:
-            probe.plans = probe.plans[: self.config.max_plans - 1]
+            with self._plans_lock:
+                probe.plans = probe.plans[: self.config.max_plans - 1]
             probe.dropped += 1
         else:
             self._off(probe)
@@ -434,7 +436,7 @@ class Controller:
 
     def cut_off(self) -> None:
         """Leave everything to NumPy in a forked process, whose locks may be held by threads that are not there."""
-        self._lock = threading.RLock()
+        self._lock, self._plans_lock = threading.RLock(), threading.RLock()
         self.switch(False)
 
     def leaf_regions(self) -> list[Region]:
@@ -451,7 +453,6 @@ def _frames_of_autojit() -> int:
 
 
 def _cut_off() -> None:
-    Controller.makers.clear()
     for controller in list(CONTROLLERS):
         controller.cut_off()
 

@@ -101,7 +101,7 @@ class HeatMap:
 
     def are_tiny(self) -> bool:
         """Whether no plan could be faster, whatever the kind of call."""
-        return all(heat.is_tiny() for heat in list(self._kinds.values()))
+        return all(heat.is_settled or heat.is_tiny() for heat in list(self._kinds.values()))
 
     def differences(self, names: Sequence[str]) -> str:
         """In which arguments the calls differ, in words: "; `x` was float64[3], float64[4] ..."."""

@@ -48,14 +48,14 @@ class Trial:
         self.probe = probe
         self.guard = native_plan(prepared.capture, None)
         self.compiled: Plan | None = None
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         #: NumPy's times for the calls that the plan would take.
         self.numpy = Heat(kind)
         self.times: list[float] = []
         self.turns = 0
         self.slower: list[float] = []
         self.plan = Plan(self.enter, self.guard.source, prepared.capture, reason=self)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may make such a call, too
 
     # ---- in the background
 
@@ -76,7 +76,7 @@ class Trial:
             compiled = self.controller.compile(self.prepared, self.probe)
             with self._lock:
                 self.times, self.compiled = [], compiled
-        except Exception as error:
+        except BaseException as error:  # nobody else would tell it
             self.error = error
 
     # ---- in the foreground
@@ -88,9 +88,9 @@ class Trial:
             if self.guard.call(*values) is None:
                 return None
             self.turns += compiled is not None
-            self.probe.time(self.numpy)
             if self.error is not None:
-                self._fail(self.error)
+                self._fail()
+            self.probe.time(self.numpy)
             return NATIVE
         start = time.perf_counter()
         result = compiled.call(*values)
@@ -122,7 +122,7 @@ class Trial:
         if best <= KEEP_BELOW * numpy_seconds or self.controller.config.check:  # a check runs NumPy beside the plan
             self.controller.replace(self.probe, self.plan, compiled)
             self.controller.tell_trouble()
-            if not self.slower:  # later processes begin with the first rung
+            if not self.slower and not self.controller.config.check:  # later processes begin with the first rung
                 self._remember(True, best)
             return
         passes = None if self.slower else other_rung(self.prepared)
@@ -139,8 +139,12 @@ class Trial:
         )
         self._remember(False, best)
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self) -> None:
         """Compiling has failed: tell it where it can be caught, and has the user's line."""
+        with self._lock:
+            error, self.error = self.error, None
+        if error is None:
+            return  # another thread tells it
         if self.slower:
             log.debug("the other rung could not be compiled", exc_info=error)
             self._lose(self.numpy.best)

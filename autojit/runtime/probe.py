@@ -128,21 +128,21 @@ class Probe:
         """Note how long the statements take, which this thread runs next."""
         self.timed = get_ident(), heat
 
-    def begin(self) -> tuple[Heat | None, BaseException | None, float] | None:
+    def begin(self) -> tuple[Heat | None, int, float] | None:
         """The region's statements begin to run, right after `enter`."""
         timed = self.timed
         if timed is None and not self.sleeps:
             return None
         self.timed = None
         heat = timed[1] if timed is not None and timed[0] == get_ident() else None
-        return heat, sys.exc_info()[1], perf_counter()
+        return heat, id(sys.exc_info()[1]), perf_counter()  # the exception itself would keep its frames alive
 
-    def end(self, begun: tuple[Heat | None, BaseException | None, float] | None) -> None:
+    def end(self, begun: tuple[Heat | None, int, float] | None) -> None:
         """They have run. The times of those that raised do not count."""
         if begun is not None:
             heat, handled, start = begun
             seconds = perf_counter() - start
-            if sys.exc_info()[1] is not handled:
+            if id(sys.exc_info()[1]) != handled:
                 return
             if heat is not None:
                 heat.add(seconds)

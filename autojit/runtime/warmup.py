@@ -39,11 +39,9 @@ class WarmUp:
 
     def run_numpy(self, probe: Probe, heat: Heat) -> None:
         """NumPy takes a call, timed unless nothing follows from it."""
-        if heat.is_settled:
-            return
-        if heat.is_tiny() and not probe.plans and probe.heats.are_tiny():
+        if (heat.is_settled or heat.is_tiny()) and not probe.plans and probe.heats.are_tiny():
             probe.sleep()
-        else:
+        elif not heat.is_settled:
             probe.time(heat)
 
     def compile_later(self, probe: Probe, heat: Heat, prepared: Prepared) -> None:
