@@ -381,7 +381,13 @@ def test_kinds_of_calls():
     heat = Heat()
     for seconds in (0.5, 0.1, 0.2):
         heat.add(seconds)
-    assert heat.best == 0.1 and heat.calls == 3 and heat.seconds >= price_of(0.01, 0) and not heat.is_tiny()
+    assert heat.best == 0.1 and heat.calls == 3 and heat.seconds >= price_of(0.01, 0)
+    for _ in range(SEEN):
+        assert not heats.are_tiny()
+        heats.note(heat, 1e-6)
+    assert heats.are_tiny()
+    heats.note(heat, 1e-3)
+    assert not heats.are_tiny()
 
 
 _REMEMBERING = """
@@ -424,7 +430,7 @@ def test_what_pays_is_compiled_from_the_first_call_of_the_next_process(tmp_path)
         return json.loads(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
 
     hits, loads, compiles, in_all = go(12)
-    assert hits == loads == 0 and compiles == 1 and in_all >= 4
+    assert hits == loads == 0 and 1 <= compiles <= 2 and in_all >= 4  # the loop may be met first
     assert go(2) == [1, 1, 0, 2]
 
 

@@ -111,11 +111,12 @@ class _Emitter:
 
     def region(self, region: Region) -> list[ast.stmt]:
         """The statements of a region, behind its probe."""
-        if region.parts is None:
+        parts = region.parts or region.early
+        if parts is None:
             original = region.statements
         else:
             original = []
-            for part in region.parts:
+            for part in parts:
                 original += self.region(part) if isinstance(part, Region) else [self.native(part)]
         if region.number not in self.probes:
             return original

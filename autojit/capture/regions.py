@@ -51,6 +51,8 @@ class Region:
         moving: Names that enclosing native loops rebind: their values change from entry to entry.
         unbound: A live-in that may be unbound, so that the region can have no probe; or "".
         parts: What a split left: regions and native statements in program order; or `None`.
+        early: The same for the calls that run before anybody has tried to capture the region; or `None`.
+        once: Whether it runs no more often than the region it is an early part of, so that it needs no probe.
     """
 
     number: int
@@ -64,6 +66,8 @@ class Region:
     live_return: tuple[str, ...] = ()
     late: tuple[str, ...] = ()
     parts: list[Region | Native] | None = None
+    early: list[Region | Native] | None = None
+    once: bool = False
 
     @property
     def exits(self) -> bool:
@@ -190,6 +194,10 @@ class RegionTree:
 
     def split(self, region: Region, cuts: Sequence[ast.stmt]) -> None:
         """Take `cuts` out of a region as native statements; the runs between them become regions."""
+        region.parts = self.parts_of(region, cuts)
+
+    def parts_of(self, region: Region, cuts: Sequence[ast.stmt]) -> list[Region | Native]:
+        """What a region is split into when `cuts` are taken out of it."""
         chosen = {id(statement) for statement in cuts}
         parts: list[Region | Native] = []
         run: list[ast.stmt] = []
@@ -213,7 +221,7 @@ class RegionTree:
                 close()
             parts.append(self._native(rest, region))
         close()
-        region.parts = parts
+        return parts
 
     def _live_around(self, statement: ast.stmt) -> frozenset[str]:
         return self.flow.after.get(id(statement), frozenset())

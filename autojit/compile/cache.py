@@ -72,6 +72,11 @@ class ExecutableCache:
         """The executable of a cluster, compiled at the first request."""
         return self.request(graph)[0]
 
+    def is_at_hand(self, graph: Graph, disk: DiskCache | None = None) -> bool:
+        """Whether a request would not compile."""
+        key = cluster_key(graph)
+        return key in self._entries or (disk is not None and key.is_portable and disk.has(key.digest))
+
     def request(self, graph: Graph, disk: DiskCache | None = None) -> tuple[Executable, bool]:
         """The executable of a cluster, and whether this request made it.
 

@@ -76,6 +76,10 @@ class DiskCache:
             self.store(key, stored)
         return made
 
+    def has(self, key: str) -> bool:
+        """Whether a program is stored under a key."""
+        return self._is_usable() and self.path(key).is_file()
+
     def load(self, key: str) -> Stored | None:
         """The program that was stored under a key, or `None`."""
         if not self._is_usable():

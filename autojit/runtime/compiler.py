@@ -71,9 +71,19 @@ def other_rung(prepared: Prepared) -> tuple[Pass, ...] | None:
     return with_rung(vectorize_always) if any(rung.dearer for rung in rungs) else None
 
 
+def is_at_hand(prepared: Prepared, config: Config, prefix: str = "") -> bool:
+    """Whether the caches have all clusters, so that nothing has to be compiled."""
+    disk = disk_cache(config)
+    return all(CACHE.is_at_hand(_named(step, prefix), disk) for step in prepared.steps if isinstance(step, ClusterStep))
+
+
+def _named(step: ClusterStep, prefix: str) -> Graph:
+    return replace(step.graph, name=f"{prefix}{step.name}")
+
+
 def compile_step(step: ClusterStep, prefix: str, counters: Counters, config: Config) -> Executable:
     """The executable of a cluster, from the caches or compiled now."""
-    executable, made = CACHE.request(replace(step.graph, name=f"{prefix}{step.name}"), disk_cache(config))
+    executable, made = CACHE.request(_named(step, prefix), disk_cache(config))
     if made and executable.is_loaded:
         counters.loads += 1
     elif made:

@@ -19,6 +19,7 @@ from typing import Any
 
 from autojit.capture.calls import source_of
 from autojit.capture.capture import Capture, Options, capture, region_key, stand_in_for
+from autojit.capture.early import early_regions, split_early
 from autojit.capture.explore import explore_parts
 from autojit.capture.probes import TIMED_DEPTH, instrument
 from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
@@ -29,7 +30,7 @@ from autojit.partition.cost import entry_cost, estimate
 from autojit.passes.pipeline import Pass
 from autojit.runtime.background import MAKING
 from autojit.runtime.check import Check
-from autojit.runtime.compiler import Counters, Prepared, compile_plan, prepare
+from autojit.runtime.compiler import Counters, Prepared, compile_plan, is_at_hand, prepare
 from autojit.runtime.debug import describe
 from autojit.runtime.environment import is_default
 from autojit.runtime.forks import is_cut_off, when_cut_off
@@ -94,6 +95,8 @@ class Controller:
         self._warned: set[str] = set()
         try:
             self.tree = RegionTree(source_of(function), function.__closure__ or ())
+            if self.warm_up is not None:
+                split_early(self.tree)
         except CannotCapture as error:
             self.no_source = Reason(error.id, error.detail)
         self.function = self._install()
@@ -125,7 +128,9 @@ class Controller:
         """The function's code with probes before all regions that there are now."""
         assert self.tree is not None
         for region in self.tree.regions:
-            is_new = region.number not in self.probes and (self.warm_up is None or region.depth <= TIMED_DEPTH)
+            is_new = region.number not in self.probes and not region.once
+            if self.warm_up is not None and region.depth > TIMED_DEPTH:
+                continue
             if is_new and region.worthwhile and not region.unbound:
                 self.probes[region.number] = Probe(region, self, self.enabled)
         try:
@@ -196,7 +201,7 @@ class Controller:
                 self._off(probe)
                 return None
             self.counters.misses += 1
-            if len(probe.plans) >= self.config.max_plans:
+            if len(_with_room(probe.plans, self.config.max_plans)) < len(probe.plans):
                 self._too_many(probe)
                 if not self.strict and self.warm_up is None:
                     return None
@@ -254,9 +259,9 @@ class Controller:
             probe.price = time.perf_counter() - start
         if prepared is None:
             return None
-        if heat is not None and self.warm_up is not None and not heat.is_awaited:
-            self.warm_up.compile_later(probe, heat, prepared)
-            return None
+        if heat is not None and self.warm_up is not None:
+            trial = self.warm_up.try_later(probe, heat, prepared)
+            return None if trial is None else trial.plan
         plan = self.compile(prepared, probe)
         self.tell_trouble()
         self.add(probe, plan)
@@ -296,13 +301,16 @@ class Controller:
 
     def compile(self, prepared: Prepared, probe: Probe) -> Plan:
         """Compile a prepared region."""
-        number = probe.region.number
-        plan = compile_plan(prepared, self.counters, self.config, f"region_{number}_" if number else "")
+        plan = compile_plan(prepared, self.counters, self.config, _prefix(probe))
         if self.config.clustering_debug:
             log.warning("%s", describe(self.original.__qualname__, prepared, plan))
         if self.config.check:
             plan.call = Check(plan, prepared, self, probe).enter
         return plan
+
+    def is_at_hand(self, prepared: Prepared, probe: Probe) -> bool:
+        """Whether `compile` would only have to load."""
+        return is_at_hand(prepared, self.config, _prefix(probe))
 
     def add(self, probe: Probe, plan: Plan) -> None:
         """Ask a plan before those that a region has."""
@@ -313,6 +321,13 @@ class Controller:
         """Ask a plan no more."""
         with self._plans_lock:
             probe.plans = tuple(each for each in probe.plans if each is not plan)
+
+    def ask_early(self, region: Region, on: bool) -> None:
+        """Ask the probes of a region's early parts, or not while the region as a whole is compiled or tried."""
+        for inner in early_regions(region):
+            probe = self.probes.get(inner.number)
+            if probe is not None and not probe.sleeps:
+                probe.on = on and self.enabled and probe.state != "off"
 
     def replace(self, probe: Probe, old: Plan, new: Plan) -> None:
         """Put a plan in another's place."""
@@ -344,7 +359,7 @@ class Controller:
 
     def idle(self, probe: Probe) -> None:
         """All calls of a probe stay native: inside a loop, asking would cost more than it brings."""
-        if probe.region.depth and all(plan.is_native and not isinstance(plan.reason, Trial) for plan in probe.plans):
+        if probe.region.depth and all(map(_is_numpys, probe.plans)):
             if self.warm_up is None:
                 probe.on = False
             else:  # other arguments may gain
@@ -392,7 +407,7 @@ class Controller:
         first, last = probe.region.lines
         if self.strict or self.warm_up:
             with self._plans_lock:
-                probe.plans = probe.plans[: self.config.max_plans - 1]
+                probe.plans = _with_room(probe.plans, self.config.max_plans)
             probe.dropped += 1
         else:
             self._off(probe)
@@ -442,6 +457,26 @@ class Controller:
     def leaf_regions(self) -> list[Region]:
         """The regions that are not split, in program order."""
         return list(leaves(self.tree.root)) if self.tree is not None else []
+
+
+def _prefix(probe: Probe) -> str:
+    return f"region_{probe.region.number}_" if probe.region.number else ""
+
+
+def _is_numpys(plan: Plan) -> bool:
+    """Whether a plan leaves its calls to NumPy for good."""
+    return plan.is_native and not isinstance(plan.reason, Trial)
+
+
+def _with_room(plans: tuple[Plan, ...], most: int) -> tuple[Plan, ...]:
+    """Plans, most recent first, without the oldest ones of a kind, compiled or NumPy's, of which there are `most`."""
+    seen, kept = {True: 0, False: 0}, []
+    for plan in plans:
+        kind = _is_numpys(plan)
+        seen[kind] += 1
+        if seen[kind] < most:
+            kept.append(plan)
+    return tuple(kept)
 
 
 def _frames_of_autojit() -> int:

@@ -20,7 +20,7 @@ _LAST = 8
 #: Calls on which NumPy spends fewer seconds cannot gain: entering a plan takes some 10 us.
 TINY = 15e-6
 #: That many calls show that they are tiny.
-SEEN = 64
+SEEN = 128
 
 
 class Heat:
@@ -32,16 +32,15 @@ class Heat:
         seconds: The time they took in all.
         last: The times of the last ones.
         is_new: Whether nobody has asked yet what earlier processes have measured.
-        is_settled: Whether such calls are NumPy's for good.
-        is_awaited: Whether a call that waits for its plan is not slower than NumPy.
+        verdict: What they have.
     """
 
-    __slots__ = ("calls", "is_awaited", "is_new", "is_settled", "kind", "last", "seconds")
+    __slots__ = ("calls", "is_new", "kind", "last", "seconds", "verdict")
 
     def __init__(self, kind: tuple[Any, ...] = ()) -> None:
         self.kind = kind
         self.is_new = True
-        self.is_settled = self.is_awaited = False
+        self.verdict: Any = None
         self.calls = 0
         self.seconds = 0.0
         self.last: deque[float] = deque(maxlen=_LAST)
@@ -61,10 +60,6 @@ class Heat:
         """The shortest of the last runs; 0.0 if there was none."""
         return min(self.last, default=0.0)
 
-    def is_tiny(self) -> bool:
-        """Whether no plan could be faster."""
-        return self.calls >= SEEN and self.seconds < TINY * self.calls
-
 
 def price_of(capture_seconds: float, dropped: int) -> float:
     """The time that NumPy must have taken for calls of a kind before one of them is captured.
@@ -79,10 +74,11 @@ def price_of(capture_seconds: float, dropped: int) -> float:
 class HeatMap:
     """The kinds of calls of one region."""
 
-    __slots__ = ("_kinds",)
+    __slots__ = ("_kinds", "_tiny")
 
     def __init__(self) -> None:
         self._kinds: OrderedDict[tuple[Any, ...], Heat] = OrderedDict()
+        self._tiny = 0  # calls, of any kind, since the last one that was not
 
     def of(self, values: Sequence[Any]) -> Heat:
         """The heat of calls like this one."""
@@ -99,9 +95,14 @@ class HeatMap:
                 self._kinds.move_to_end(key)
         return heat
 
+    def note(self, heat: Heat, seconds: float) -> None:
+        """Note a run in NumPy."""
+        heat.add(seconds)
+        self._tiny = self._tiny + 1 if seconds < TINY else 0
+
     def are_tiny(self) -> bool:
         """Whether no plan could be faster, whatever the kind of call."""
-        return all(heat.is_settled or heat.is_tiny() for heat in list(self._kinds.values()))
+        return self._tiny >= SEEN
 
     def differences(self, names: Sequence[str]) -> str:
         """In which arguments the calls differ, in words: "; `x` was float64[3], float64[4] ..."."""
@@ -115,6 +116,7 @@ class HeatMap:
     def clear(self) -> None:
         """Forget everything."""
         self._kinds.clear()
+        self._tiny = 0
 
 
 #: So many kinds of one argument are shown.

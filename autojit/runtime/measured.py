@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
-from autojit.errors import Reason
+from autojit.errors import Reason, Trapped
 from autojit.passes.pipeline import Pass
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.compiler import Prepared, other_rung, prepare
@@ -20,10 +21,14 @@ log = logging.getLogger("autojit")
 
 #: A plan is kept when it needs at most this fraction of NumPy's time.
 KEEP_BELOW = 0.95
-#: A plan is given up after two runs that took more than this many times as long as NumPy.
+#: A plan is given up after two runs that took more than this many times as long as NumPy ...
 HOPELESS = 2.0
-#: NumPy is not timed again where that takes more seconds.
+#: ... or one that took this many times as long.
+VERY_HOPELESS = 8.0
+#: NumPy is not timed a second time where that takes more seconds ...
 LONG = 0.1
+#: ... and not at all, but while XLA compiles, where the plan is this many times as fast.
+BEYOND_DOUBT = 2.0
 #: How many runs of a plan are timed; the first ones touch new memory.
 TIMED_RUNS = 4
 
@@ -32,16 +37,19 @@ class Trial:
     """Measures a captured region against the user's statements, and decides.
 
     It takes part as a plan: its calls are NumPy's until the region is compiled. Then they go to the compiled plan and
-    to NumPy in turns, or the machine's load would decide; where NumPy takes long, the call that was captured counts.
+    to NumPy in turns, or the machine's load would decide.
 
     Args:
         prepared: What is compiled.
         warm_up: What had it captured.
         probe: The region's.
         kind: Of the calls.
+        numpy_seconds: What an earlier process has measured for NumPy; 0.0 for nothing.
     """
 
-    def __init__(self, prepared: Prepared, warm_up: Any, probe: Any, kind: tuple[Any, ...]) -> None:
+    def __init__(
+        self, prepared: Prepared, warm_up: Any, probe: Any, kind: tuple[Any, ...], numpy_seconds: float = 0.0
+    ) -> None:
         self.prepared = prepared
         self.warm_up = warm_up
         self.controller = warm_up.controller
@@ -51,6 +59,10 @@ class Trial:
         self.error: BaseException | None = None
         #: NumPy's times for the calls that the plan would take.
         self.numpy = Heat(kind)
+        #: The same while XLA compiles, which takes processors from NumPy.
+        self.rough = Heat(kind)
+        if numpy_seconds:
+            self.rough.add(numpy_seconds)
         self.times: list[float] = []
         self.turns = 0
         self.slower: list[float] = []
@@ -90,54 +102,78 @@ class Trial:
             self.turns += compiled is not None
             if self.error is not None:
                 self._fail()
-            self.probe.time(self.numpy)
+            self.controller.tell_trouble()
+            self.probe.time(self.rough if compiled is None else self.numpy)
             return NATIVE
         start = time.perf_counter()
-        result = compiled.call(*values)
+        try:
+            result = compiled.call(*values)
+        except Trapped:  # NumPy takes this call, after all that the plan has done in vain
+            self.turns += 1
+            self._note(compiled, math.inf)
+            raise
         seconds = time.perf_counter() - start
         if result is not None and result is not NATIVE:
             self.turns += 1
-            try:
-                self._note(compiled, seconds)
-            except Exception as error:  # what the plan has done is done
-                log.debug("a trial could not be decided", exc_info=error)
+            self._note(compiled, seconds)
         return result
 
     def _is_numpys_turn(self) -> bool:
-        """The two take turns like 0110 1001: then calls that differ in some order of their own count alike."""
-        return self.numpy.best < LONG and self.turns.bit_count() % 2 == 1
+        """The two take turns like 0110 1001: then calls that differ in some order of their own count alike.
+
+        Where NumPy takes long it is timed once, and not at all if the plan is faster beyond doubt.
+        """
+        if self.numpy.best >= LONG:
+            return False
+        if not self.numpy.calls and self.rough.best >= LONG:
+            return bool(self.times)
+        return self.turns.bit_count() % 2 == 1
 
     def _note(self, compiled: Plan, seconds: float) -> None:
-        with self._lock:
-            if compiled is not self.compiled:
-                return  # another thread has decided
-            self.times.append(seconds)
-            hopeless = len(self.times) >= 2 and min(self.times) > HOPELESS * self.numpy.best
-            if self.numpy.calls and (len(self.times) >= TIMED_RUNS or hopeless):
-                self.compiled = None
-                self._decide(compiled, min(self.times), self.numpy.best)
+        try:
+            with self._lock:
+                if compiled is not self.compiled:
+                    return  # another thread has decided
+                self.times.append(seconds)
+                numpy_seconds = self._reference()
+                if numpy_seconds:
+                    self.compiled = None
+                    self._decide(compiled, min(self.times), numpy_seconds)
+        except Exception as error:  # what the plan has done is done
+            log.debug("a trial could not be decided", exc_info=error)
+
+    def _reference(self) -> float:
+        """NumPy's time, if what was measured decides between it and the plan; else 0.0."""
+        best = min(self.times)
+        if self.numpy.calls:
+            seconds = self.numpy.best
+            hopeless = best > VERY_HOPELESS * seconds or (len(self.times) > 1 and best > HOPELESS * seconds)
+            return seconds if hopeless or len(self.times) >= TIMED_RUNS else 0.0
+        return self.rough.best if self.rough.best >= max(LONG, BEYOND_DOUBT * best) else 0.0
 
     def _decide(self, compiled: Plan, best: float, numpy_seconds: float) -> None:
         """Keep a plan that is faster than NumPy; else try the other rung for its loops, once; else go back to NumPy."""
         if best <= KEEP_BELOW * numpy_seconds or self.controller.config.check:  # a check runs NumPy beside the plan
             self.controller.replace(self.probe, self.plan, compiled)
-            self.controller.tell_trouble()
             if not self.slower and not self.controller.config.check:  # later processes begin with the first rung
-                self._remember(True, best)
+                self._remember(True, best, numpy_seconds)
             return
         passes = None if self.slower else other_rung(self.prepared)
         self.slower.append(best)
-        if passes is None or not BACKGROUND.submit(lambda: self._compile_again(passes)):
+        if passes is None or best == math.inf or not BACKGROUND.submit(lambda: self._compile_again(passes)):
             self._lose(numpy_seconds)
 
     def _lose(self, numpy_seconds: float) -> None:
         """Such calls are NumPy's from now on."""
         best = min(self.slower)
         self.controller.rungs.pop(self.probe.region.number, None)
+        if best == math.inf:
+            self._leave(Reason("trapped", "the data raised errors", self._line))
+            return
         self._leave(
             Reason("slower", f"{best * 1e3:.3g} ms compiled, {numpy_seconds * 1e3:.3g} ms in NumPy", self._line)
         )
-        self._remember(False, best)
+        self._remember(False, best, numpy_seconds)
 
     def _fail(self) -> None:
         """Compiling has failed: tell it where it can be caught, and has the user's line."""
@@ -147,19 +183,20 @@ class Trial:
             return  # another thread tells it
         if self.slower:
             log.debug("the other rung could not be compiled", exc_info=error)
-            self._lose(self.numpy.best)
+            self._lose(self.numpy.best or self.rough.best)
             return
         self._leave(Reason("internal", f"compiling failed: {error}", self._line))
         self.controller.tell_failure(error)
 
     def _leave(self, reason: Reason) -> None:
         self.controller.replace(self.probe, self.plan, native_plan(self.prepared.capture, reason))
+        self.controller.ask_early(self.probe.region, True)
         self.controller.idle(self.probe)
 
     @property
     def _line(self) -> Any:
         return self.controller.tree.source.line(self.probe.region.statements[0])
 
-    def _remember(self, wins: bool, best: float) -> None:
-        verdict = Verdict(wins, self.numpy.best, best, self.prepared.seconds)
+    def _remember(self, wins: bool, best: float, numpy_seconds: float) -> None:
+        verdict = Verdict(wins, numpy_seconds, best, self.prepared.seconds)
         self.warm_up.remember(self.probe, self.numpy.kind, verdict)

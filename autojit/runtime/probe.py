@@ -10,7 +10,7 @@ from typing import Any
 
 from autojit.capture.regions import Region, is_empty
 from autojit.errors import AutojitWarning, Trapped, UncompilableError
-from autojit.runtime.heat import Heat, HeatMap
+from autojit.runtime.heat import TINY, Heat, HeatMap
 from autojit.runtime.plan import NATIVE, UNSET, Plan
 
 
@@ -21,8 +21,10 @@ class Restart:
     values: dict[str, Any]
 
 
-#: A sleeping probe wakes when NumPy takes longer than that for its region, in seconds.
-_WAKES = 100e-6
+#: Calls of a sleeping probe on which NumPy spends more seconds are slow.
+_SLOW = 2 * TINY
+#: It wakes when the slow ones have taken that many seconds in all: what disturbs a call now and then does not count.
+_WAKES = 1e-3
 
 #: A probe in a loop that has answered nothing this many times is asked no more.
 IDLE = 64
@@ -36,17 +38,16 @@ class Probe:
         unset: The value of a live-out name that stays as it is.
         plans: The plans, most recently made first.
         region: The statements.
-        calls: How often a call found no plan.
         heats: How long NumPy takes, by kind of call; for the policy `measured`.
         timed: The thread whose call goes on in NumPy now, and where its time is noted; `None` if nobody wants it.
         price: How many seconds the last capture took.
         dropped: How many plans had to make room for others.
-        sleeps: Whether the probe is off until a call takes long.
+        sleeps: Whether the probe is off until calls take long.
+        slow: How many seconds such calls have taken since it fell asleep.
     """
 
     __slots__ = (
         "__weakref__",
-        "calls",
         "dropped",
         "heats",
         "hits",
@@ -58,6 +59,7 @@ class Probe:
         "price",
         "region",
         "sleeps",
+        "slow",
         "state",
         "timed",
         "traps",
@@ -69,7 +71,6 @@ class Probe:
         self.owner = owner
         self.on = on
         self.plans: tuple[Plan, ...] = ()
-        self.calls = 0
         self.hits = 0
         self.native = 0
         self.traps = 0
@@ -80,6 +81,7 @@ class Probe:
         self.timed: tuple[int, Heat] | None = None
         self.price = 0.0
         self.sleeps = False
+        self.slow = 0.0
 
     def filled(self) -> bool:
         """Whether the free variables that had no value at first have one now."""
@@ -145,16 +147,19 @@ class Probe:
             if id(sys.exc_info()[1]) != handled:
                 return
             if heat is not None:
-                heat.add(seconds)
-            elif seconds > _WAKES and self.sleeps:
-                self.sleeps = False
-                self.heats.clear()
-                self.on = self.owner.enabled
+                self.heats.note(heat, seconds)
+            elif seconds > _SLOW and self.sleeps:
+                self.slow += seconds
+                if self.slow > _WAKES:
+                    self.sleeps = False
+                    self.heats.clear()
+                    self.on = self.owner.enabled
 
     def sleep(self) -> None:
-        """Stay off until a call takes long."""
+        """Stay off until calls take long."""
         self.on = False
         self.sleeps = True
+        self.slow = 0.0
 
     def __reduce__(self) -> Any:
         raise TypeError("a function compiled by autojit is pickled by name, not by value")

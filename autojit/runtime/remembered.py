@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import atexit
 import hashlib
 import json
-import marshal
-import types
+import threading
+import weakref
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from autojit.capture.capture import region_key
 from autojit.capture.regions import Region
+from autojit.capture.source import FunctionSource
 from autojit.compile.disk import DiskCache
 from autojit.compile.stored import Stored
+
+#: How many verdicts on one function are kept; the oldest go first.
+MOST = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,29 +43,74 @@ class Verdict:
         return self.wins and self.capture_seconds + self.compiled_seconds < self.numpy_seconds
 
 
-def recall(disk: DiskCache, key: str) -> Verdict | None:
-    """What is known, if anything is."""
-    stored = disk.load(key)
-    if stored is None:
-        return None
-    try:
-        return Verdict(**json.loads(stored.code))
-    except (ValueError, TypeError):
-        disk.remove(key)
-        return None
+class Remembered:
+    """The verdicts on one function: one file, read when the first verdict is asked.
+
+    Args:
+        disk: Where it lies.
+        key: Its key there.
+    """
+
+    def __init__(self, disk: DiskCache, key: str) -> None:
+        self._disk = disk
+        self._key = key
+        self._known: dict[str, Verdict] | None = None
+        self._unsaved: dict[str, Verdict] = {}
+        self._lock = threading.RLock()
+
+    def get(self, kind: str) -> Verdict | None:
+        """What is known of a kind of call, if anything is."""
+        if self._known is None:
+            self._known = self._load()
+        return self._known.get(kind)
+
+    def put(self, kind: str, verdict: Verdict) -> None:
+        """Note a verdict, to be saved soon."""
+        with self._lock:
+            self._unsaved[kind] = verdict
+        _UNSAVED.add(self)
+
+    def save(self) -> None:
+        """Write what was noted into the file, beside what other processes have written meanwhile."""
+        with self._lock:
+            unsaved, self._unsaved = self._unsaved, {}
+            _UNSAVED.discard(self)
+            if unsaved:
+                known = {kind: verdict for kind, verdict in self._load().items() if kind not in unsaved}
+                latest = dict([*known.items(), *unsaved.items()][-MOST:])
+                text = json.dumps({kind: asdict(verdict) for kind, verdict in latest.items()})
+                self._disk.store(self._key, Stored((), text.encode()))
+
+    def _load(self) -> dict[str, Verdict]:
+        stored = self._disk.load(self._key)
+        if stored is None:
+            return {}
+        try:
+            return {kind: Verdict(**fields) for kind, fields in json.loads(stored.code).items()}
+        except (ValueError, TypeError, AttributeError):
+            self._disk.remove(self._key)
+            return {}
 
 
-def remember(disk: DiskCache, key: str, verdict: Verdict) -> None:
-    """Keep a verdict for later processes."""
-    disk.store(key, Stored((), json.dumps(asdict(verdict)).encode()))
+def key_of(source: FunctionSource, options: str) -> str:
+    """The key of a function's verdicts: its syntax, where it stands, and what decides how it is compiled."""
+    function = source.function
+    words = ast.dump(source.node), function.__module__, function.__qualname__, options
+    return "verdicts " + hashlib.sha256(repr(words).encode()).hexdigest()
 
 
-def digest_of(code: types.CodeType) -> str:
-    """A digest of a function's bytecode."""
-    return hashlib.sha256(marshal.dumps(code)).hexdigest()
-
-
-def key_of(digest: str, region: Region, kind: tuple[Any, ...]) -> str:
-    """What a verdict is about: the function's bytecode, the region's place in it, and the kind of call."""
+def kind_of(region: Region, kind: tuple[Any, ...]) -> str:
+    """A kind of call of a region, in words."""
     words = [part if isinstance(part, tuple) else (part.__module__, part.__qualname__) for part in kind]
-    return "verdict " + hashlib.sha256(f"{digest} {region_key(region)} {words}".encode()).hexdigest()
+    return f"{region_key(region)} {words}"
+
+
+_UNSAVED: weakref.WeakSet[Remembered] = weakref.WeakSet()
+
+
+def _save_all() -> None:
+    for remembered in list(_UNSAVED):
+        remembered.save()
+
+
+atexit.register(_save_all)

@@ -10,7 +10,10 @@ from autojit.runtime.compiler import Prepared
 from autojit.runtime.heat import Heat, price_of
 from autojit.runtime.measured import Trial
 from autojit.runtime.probe import Probe
-from autojit.runtime.remembered import Verdict, digest_of, key_of, recall, remember
+from autojit.runtime.remembered import Remembered, Verdict, key_of, kind_of
+
+#: How many times as long NumPy must have taken where an earlier process has found that the plan was slower.
+LOST = 8.0
 
 
 class WarmUp:
@@ -22,50 +25,62 @@ class WarmUp:
 
     def __init__(self, controller: Any) -> None:
         self.controller = controller
-        self._digest = ""
+        self._memory: Remembered | None = None
 
     def pays(self, probe: Probe, heat: Heat) -> bool:
         """Whether a call should be captured; what earlier processes have measured is asked once."""
         price = price_of(probe.price, probe.dropped)
         if heat.is_new:
             heat.is_new = False
-            disk = disk_cache(self.controller.config)
-            verdict = None if disk is None else recall(disk, self._key(probe, heat))
-            if verdict is not None:
-                heat.is_settled = not verdict.wins
-                heat.seconds = price if verdict.wins else 0.0
-                heat.is_awaited = verdict.pays_at_once
-        return not heat.is_settled and heat.seconds >= price
+            heat.verdict = self._recall(probe, heat)
+        verdict = heat.verdict
+        if verdict is not None:
+            price = (0.0 if verdict.pays_at_once else verdict.capture_seconds) if verdict.wins else LOST * price
+        return heat.seconds >= price
 
     def run_numpy(self, probe: Probe, heat: Heat) -> None:
         """NumPy takes a call, timed unless nothing follows from it."""
-        if (heat.is_settled or heat.is_tiny()) and not probe.plans and probe.heats.are_tiny():
+        if not probe.plans and probe.heats.are_tiny():
             probe.sleep()
-        elif not heat.is_settled:
+        else:
             probe.time(heat)
 
-    def compile_later(self, probe: Probe, heat: Heat, prepared: Prepared) -> None:
-        """Compile a captured call in the background, while NumPy takes it and those like it."""
-        trial = Trial(prepared, self, probe, heat.kind)
+    def try_later(self, probe: Probe, heat: Heat, prepared: Prepared) -> Trial | None:
+        """Have a captured call compiled in the background, while NumPy takes it and those like it.
+
+        Where an earlier process has found that this call is faster even if it waits, and left its programs, they are
+        loaded at once, and the trial is for this call already.
+        """
+        verdict, heat.verdict = heat.verdict, None
+        seconds = verdict.numpy_seconds if verdict is not None and verdict.wins else 0.0
+        trial = Trial(prepared, self, probe, heat.kind, seconds)
+        waits = verdict is not None and verdict.pays_at_once and self.controller.is_at_hand(prepared, probe)
+        if waits:
+            trial.compile()
         self.controller.add(probe, trial.plan)
+        self.controller.ask_early(probe.region, False)
+        if waits:
+            return trial
         if BACKGROUND.submit(trial.compile):
-            probe.time(trial.numpy)
+            probe.time(trial.rough)
         else:
             self.controller.remove(probe, trial.plan)
+            self.controller.ask_early(probe.region, True)
+        return None
 
     def remember(self, probe: Probe, kind: tuple[Any, ...], verdict: Verdict) -> None:
         """Keep for later processes what a trial has found, without making the caller wait."""
+        memory = self._of_earlier()
+        if memory is not None:
+            memory.put(kind_of(probe.region, kind), verdict)
+            BACKGROUND.submit(memory.save)
+
+    def _recall(self, probe: Probe, heat: Heat) -> Verdict | None:
+        memory = self._of_earlier()
+        return None if memory is None else memory.get(kind_of(probe.region, heat.kind))
+
+    def _of_earlier(self) -> Remembered | None:
         disk = disk_cache(self.controller.config)
-        # Of calls with other numbers a loss says nothing.
-        if disk is not None and (verdict.wins or all(isinstance(part, tuple) for part in kind)):
-            BACKGROUND.submit(lambda: remember(disk, key_of(self.digest, probe.region, kind), verdict))
-
-    @property
-    def digest(self) -> str:
-        """The function's code, as a digest."""
-        if not self._digest:
-            self._digest = digest_of(self.controller.original.__code__)
-        return self._digest
-
-    def _key(self, probe: Probe, heat: Heat) -> str:
-        return key_of(self.digest, probe.region, heat.kind)
+        if disk is not None and self._memory is None:
+            self._memory = Remembered(disk, key_of(self.controller.tree.source, repr(self.controller.config)))
+        return self._memory

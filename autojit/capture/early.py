@@ -1,0 +1,99 @@
+"""Regions for the call that may be the only one: split before anybody knows whether the function can be captured.
+
+A region is captured only where it begins, and the code of a call that runs stays as it is. A call that spends hours in
+a loop gains only if there are probes in the loop from the start.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.regions import Native, Region, RegionTree
+
+#: Modules that capture knows.
+_KNOWN = ("numpy", "scipy", "math")
+#: Builtins that act on the world.
+_ACTING = frozenset(["print", "input", "open", "next", "setattr", "delattr", "breakpoint", "__import__"])
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
+_BLOCKS = (*_LOOPS, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match)
+_ACTS = (ast.With, ast.AsyncWith, ast.AsyncFor, ast.Delete, ast.Yield, ast.YieldFrom, ast.Await)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def split_early(tree: RegionTree) -> None:
+    """Give the bodies of loops, and what lies between statements in them that capture is not likely to take, regions.
+
+    These are the `early` parts of the regions around them, which are still asked first. Which statements are cut is a
+    guess from the text: a wrong one costs an unneeded probe, or the speed of a first call.
+    """
+    _split(tree, tree.root)
+
+
+def early_regions(region: Region) -> Iterator[Region]:
+    """The regions that `split_early` has made in a region."""
+    for part in region.early or ():
+        for inner in [part] if isinstance(part, Region) else part.blocks.values():
+            yield inner
+            yield from early_regions(inner)
+
+
+def _split(tree: RegionTree, region: Region) -> None:
+    cuts = [statement for statement in region.statements if _is_cut(tree, statement, region.depth)]
+    if not cuts:
+        return
+    region.early = tree.parts_of(region, cuts)
+    for part in region.early:
+        if isinstance(part, Native):
+            for block in part.blocks.values():
+                block.once = block.depth == 0
+                _split(tree, block)
+        else:
+            part.once = part.depth == 0
+
+
+def _is_cut(tree: RegionTree, statement: ast.stmt, depth: int) -> bool:
+    """Whether a loop in a body that runs once, or what capture is not likely to take."""
+    if isinstance(statement, _SCOPES):
+        return False
+    if depth == 0 and isinstance(statement, _BLOCKS) and any(isinstance(node, _LOOPS) for node in _inside(statement)):
+        return True
+    return any(_acts(tree, node) for node in _inside(statement))
+
+
+def _inside(node: ast.AST) -> Any:
+    """The nodes of a statement, but those of functions that it makes."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, _SCOPES):
+            yield from _inside(child)
+
+
+def _acts(tree: RegionTree, node: ast.AST) -> bool:
+    """Whether a part of a statement may do more than array work, or may be a function with loops of its own."""
+    if isinstance(node, _ACTS):
+        return True
+    if not isinstance(node, ast.Call):
+        return False
+    function, names = node.func, []
+    while isinstance(function, ast.Attribute):
+        names.append(function.attr)
+        function = function.value
+    if not isinstance(function, ast.Name):
+        return bool(names) and not hasattr(np.ndarray, names[0])
+    namespace = tree.source.function.__globals__
+    if function.id in tree.local_names or function.id not in namespace:
+        if names:
+            return not hasattr(np.ndarray, names[0])
+        return function.id in tree.local_names or function.id in _ACTING or not hasattr(builtins, function.id)
+    value = namespace[function.id]
+    if isinstance(value, types.ModuleType):
+        return value.__name__.partition(".")[0] not in _KNOWN
+    if names:
+        return not hasattr(np.ndarray, names[0])
+    return isinstance(value, types.FunctionType) and value.__module__.partition(".")[0] not in _KNOWN
