@@ -8,10 +8,11 @@ import pytest
 
 import autojit as aj
 from autojit.capture.calls import source_of
-from autojit.capture.early import early_regions, split_early
+from autojit.capture.early import early_regions, loops_with_rest, split_early
 from autojit.capture.regions import RegionTree
 from autojit.runtime.background import Background
 from autojit.runtime.heat import Heat
+from autojit.runtime.watch import Watch
 
 
 def step(x):
@@ -93,6 +94,7 @@ def test_which_regions_there_are():
 @pytest.fixture
 def pays(monkeypatch):
     """Compiling pays after the first run of a region, takes no time, and plans win."""
+    monkeypatch.setattr(Watch, "add", lambda self, *call: None)
     monkeypatch.setattr(Background, "submit", lambda self, job: job() or True)
     monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-9)
     monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
@@ -130,3 +132,96 @@ def test_the_whole_goes_before_its_parts():
         np.testing.assert_allclose(fast(X, 20), whole(X, 20), rtol=1e-12)
     root, body = (fast.__autojit_controller__.probes[number] for number in (0, 1))
     assert root.hits >= 4 and not body.on
+
+
+def count(x, n):
+    total = 0.0
+    for i in range(n):
+        total = total * 0.5 + x[i % 1000]
+        x[i % 1000] = total
+    else:
+        i += 0.5
+    return total, x, i
+
+
+def down(x, n):
+    for i in range(n, 3, -2):
+        if i % 5 == 3:
+            continue
+        k = i - 1
+        x[k % 1000] += x[i % 1000]
+    return x, i
+
+
+def rows(x, n):
+    total = 0
+    for i in range(n):
+        last = total
+        total += i * i % 7
+    return total, last, x
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """Loops are taken over as soon as they are looked at, and the plans win."""
+    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-3)
+    monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
+    monkeypatch.setattr("autojit.runtime.watch.EVERY", 1e-3)
+    monkeypatch.setattr("autojit.runtime.takeover.BEYOND_DOUBT", 0.0)
+    monkeypatch.setattr(Background, "submit", lambda self, job: job() or True)
+
+
+@pytest.mark.usefixtures("watched")
+@pytest.mark.parametrize("function", [count, down, rows])
+def test_a_loop_is_taken_over_while_it_runs(function):
+    n = 300_001
+    fast, x = aj.autocluster(function), np.linspace(0.0, 1.0, 1000)
+    y = x.copy()
+    found, expected = fast(x, n), function(y, n)
+    assert sum(takeover.probe.hits for takeover in fast.__autojit_controller__.probes[0].takeovers) >= 1
+    for one, other in zip(found, expected, strict=True):
+        assert type(one) is type(other)
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.usefixtures("watched")
+def test_errors_in_a_loop_that_is_taken_over():
+    def walk(x, n):
+        for i in range(n):
+            x[i] = x[i - 1] * 0.5 + 1
+        return x
+
+    fast, x = aj.autocluster(walk), np.ones(300_000)
+    y = x.copy()
+    for function, argument in ((walk, y), (fast, x)):
+        with pytest.raises(IndexError, match="index 300000 is out of bounds for axis 0 with size 300000"):
+            function(argument, 400_000)
+    np.testing.assert_array_equal(x, y)
+
+
+def test_which_loops_can_be_taken_over():
+    def several(x, n, step, items):
+        for i in range(n):
+            x += i
+        for i in range(n):
+            if x[i] > 3:
+                break
+        for i in range(0, n, step):
+            x += i
+        for i in range(n, 0, -3):
+            x += i
+        for i in range(n, 0, -3):
+            if x[0] > 7:
+                return x
+        for item in items:
+            x += item
+        for i in range(n):
+            print(i)
+        for x[0] in range(n):
+            x += 1
+        return x
+
+    tree = RegionTree(source_of(several))
+    split_early(tree)
+    assert [loop.statement.lineno - tree.root.lines[0] for loop in loops_with_rest(tree.root)] == [0, 7]

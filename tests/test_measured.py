@@ -182,6 +182,7 @@ def test_under_check_plans_stay(monkeypatch):
 
 
 def test_a_plan_that_loses_is_given_up(monkeypatch):
+    monkeypatch.setattr("autojit.runtime.measured.LOSES_AFTER", 0.0)
     monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-9)
     monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
     monkeypatch.setattr(Heat, "best", 1e-9)
@@ -430,7 +431,7 @@ def test_what_pays_is_compiled_from_the_first_call_of_the_next_process(tmp_path)
         return json.loads(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
 
     hits, loads, compiles, in_all = go(12)
-    assert hits == loads == 0 and 1 <= compiles <= 2 and in_all >= 4  # the loop may be met first
+    assert hits == loads == 0 and 1 <= compiles <= 3 and in_all >= 4  # the loop may be met first
     assert go(2) == [1, 1, 0, 2]
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.regions import Native, Region, RegionTree
+from autojit.capture.rest import add_rest
 
 #: Modules that capture knows.
 _KNOWN = ("numpy", "scipy", "math")
@@ -43,6 +44,16 @@ def early_regions(region: Region) -> Iterator[Region]:
             yield from early_regions(inner)
 
 
+def loops_with_rest(region: Region) -> Iterator[Any]:
+    """The early native loops in a region that can be taken over while they run."""
+    for part in region.early or ():
+        if isinstance(part, Native):
+            if part.rest is not None:
+                yield part
+            for block in part.blocks.values():
+                yield from loops_with_rest(block)
+
+
 def _split(tree: RegionTree, region: Region) -> None:
     cuts = [statement for statement in region.statements if _is_cut(tree, statement, region.depth)]
     if not cuts:
@@ -53,6 +64,8 @@ def _split(tree: RegionTree, region: Region) -> None:
             for block in part.blocks.values():
                 block.once = block.depth == 0
                 _split(tree, block)
+            if region.depth == 0 and not any(_acts(tree, node) for node in _inside(part.statement)):
+                add_rest(tree, part, region.moving)
         else:
             part.once = part.depth == 0
 

@@ -6,7 +6,8 @@ import ast
 import builtins
 import copy
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from autojit.capture.regions import BREAK, CONTINUE, RETURN, TEMPORARY, Native, Region, RegionTree, is_callee, leaving
 from autojit.capture.source import compile_body
@@ -130,9 +131,13 @@ class _Emitter:
         if not native.blocks:
             return self.calls.visit(copy.deepcopy(statement))
         statement = copy.copy(statement)
+        if native.rest is not None and native.rest.number in self.probes:
+            _count(statement, native)
         for (name, position), region in native.blocks.items():
             emitted = self.region(region)
             if name != "part":
+                if name == "body" and native.rest is not None and native.rest.number in self.probes:
+                    emitted = [_takeover(native.rest, native.stop), *emitted]
                 setattr(statement, name, emitted)
                 continue
             field = "cases" if isinstance(statement, ast.Match) else "handlers"
@@ -190,11 +195,40 @@ def _timed(region: Region, original: list[ast.stmt]) -> list[ast.stmt]:
     return [begin, parsed]
 
 
+def _count(loop: Any, native: Native) -> None:
+    """`for i in range(n)` becomes `for i in (it := iter(range(n)))`."""
+    assert native.rest is not None
+    made = ast.parse(f"({native.stop}_it := '{_MARK}{native.rest.number}'.iter())", mode="eval").body
+    for node in ast.walk(made):
+        ast.copy_location(node, loop.iter)
+    made.value.args = [loop.iter]  # type: ignore[attr-defined] -- our own text
+    loop.iter = made
+
+
+def _takeover(rest: Region, stop: str) -> ast.stmt:
+    """What stands before the body of a loop whose rest may be taken over."""
+    mark, arguments = f"'{_MARK}{rest.number}'", ", ".join(rest.live_in)
+    begun = f"{mark}.due and ({stop} := {mark}.begin({stop}_it)) is not None"
+    condition = f"if {begun} and ({TEMPORARY} := {mark}.enter({arguments})) is not None:"
+    return _answered(rest, condition, [f"{mark}.advance({stop}_it, {stop})", "continue"])
+
+
 def _probe(region: Region, original: list[ast.stmt]) -> ast.stmt:
     mark = f"'{_MARK}{region.number}'"
     arguments = ", ".join(region.live_in)
     late = f"{mark}.filled() and " if region.late else ""
-    lines = [f"if {mark}.on and {late}({TEMPORARY} := {mark}.enter({arguments})) is not None:"]
+    parsed = _answered(region, f"if {mark}.on and {late}({TEMPORARY} := {mark}.enter({arguments})) is not None:")
+    # After all that the plan has done, which is pure but for what stands before the call.
+    callees = [copy.deepcopy(statement) for statement in region.statements if is_callee(statement)]
+    parsed.body += callees
+    parsed.orelse = original
+    return parsed
+
+
+def _answered(region: Region, condition: str, then: Sequence[str] = ()) -> Any:
+    """An `if` around what is done with a plan's answer, and `then` after it."""
+    mark = f"'{_MARK}{region.number}'"
+    lines = [condition]
     kinds = {type(node) for s in region.statements for node in leaving(s)}
     if ast.Return in kinds:
         lines.append(f"    if {TEMPORARY}[0] == {RETURN}:")
@@ -208,7 +242,8 @@ def _probe(region: Region, original: list[ast.stmt]) -> ast.stmt:
         if kind in kinds:
             lines.append(f"    if {TEMPORARY}[0] == {code}: {word}")
     lines.append(f"    {TEMPORARY} = None")  # or the results would live as long as the frame
-    if ast.Break in kinds or ast.Continue in kinds:
+    lines += [f"    {line}" for line in then]
+    if ast.Break in kinds or ast.Continue in kinds or then:
         text = "while 1:\n" + "\n".join("    " + line for line in lines)
         parsed = ast.parse(text).body[0].body[0]  # type: ignore[attr-defined] -- our own text
     elif ast.Return in kinds:
@@ -222,8 +257,4 @@ def _probe(region: Region, original: list[ast.stmt]) -> ast.stmt:
             ast.copy_location(node, first)
             # The checker cannot know: a statement.
             node.end_lineno, node.end_col_offset = first.lineno, first.col_offset  # type: ignore[attr-defined]
-    # After all that the plan has done, which is pure but for what stands before the call.
-    callees = [copy.deepcopy(statement) for statement in region.statements if is_callee(statement)]
-    parsed.body += callees  # type: ignore[attr-defined] -- the parsed text is a function
-    parsed.orelse = original  # type: ignore[attr-defined] -- an `if`
     return parsed

@@ -29,10 +29,19 @@ TEMPORARY = "__autojit"
 
 @dataclass(eq=False, slots=True)
 class Native:
-    """A statement that stays Python. `blocks` are its nested blocks, by field name, as regions."""
+    """A statement that stays Python.
+
+    Attributes:
+        statement: The statement.
+        blocks: Its nested blocks, by field name, as regions.
+        rest: The region that can take a loop over at each iteration, if there is one.
+        stop: The name of the number at which that region stops.
+    """
 
     statement: ast.stmt
     blocks: dict[tuple[str, int], Region] = field(default_factory=dict)
+    rest: Region | None = None
+    stop: str = ""
 
 
 @dataclass(eq=False, slots=True)
@@ -191,6 +200,12 @@ class RegionTree:
         )
         self.regions.append(region)
         return region
+
+    def rest_region(self, loop: ast.For, stop: str, moving: frozenset[str]) -> Region:
+        """The region of a loop that stands for the rest of another one, whose `stop` is a name of our own."""
+        self.local_names |= {stop}
+        self.bound[id(loop)] |= {stop}
+        return self._region([loop], moving, 1)
 
     def split(self, region: Region, cuts: Sequence[ast.stmt]) -> None:
         """Take `cuts` out of a region as native statements; the runs between them become regions."""

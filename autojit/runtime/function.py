@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import logging
@@ -13,13 +14,13 @@ import types
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from autojit.capture.calls import source_of
 from autojit.capture.capture import Capture, Options, capture, region_key, stand_in_for
-from autojit.capture.early import early_regions, split_early
+from autojit.capture.early import early_regions, loops_with_rest, split_early
 from autojit.capture.explore import explore_parts
 from autojit.capture.probes import TIMED_DEPTH, instrument
 from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
@@ -38,6 +39,7 @@ from autojit.runtime.heat import Heat
 from autojit.runtime.measured import Trial
 from autojit.runtime.plan import UNSET, Plan, native_plan
 from autojit.runtime.probe import Probe, Restart
+from autojit.runtime.takeover import Takeover
 from autojit.runtime.twins import Twins
 from autojit.runtime.warmup import WarmUp
 
@@ -133,13 +135,27 @@ class Controller:
                 continue
             if is_new and region.worthwhile and not region.unbound:
                 self.probes[region.number] = Probe(region, self, self.enabled)
+        marks: dict[int, object] = {**self.probes, **self._takeovers()}
         try:
-            return instrument(self.tree, self.probes, self.twins, self.warm_up is not None)
+            return instrument(self.tree, marks, self.twins, self.warm_up is not None)
         except SyntaxError:  # CPython takes 20 blocks inside each other, and timing the statements needs some
             if self.warm_up is None:
                 raise
             self.switch(False)
             return self.original.__code__
+
+    def _takeovers(self) -> dict[int, Takeover]:
+        """By region number, what takes over the loops of the body while they run."""
+        assert self.tree is not None
+        root = self.probes.get(self.tree.root.number)
+        if root is not None and not root.takeovers:
+            for loop in loops_with_rest(self.tree.root):
+                takeover = Takeover(self.probes[loop.rest.number], self)
+                root.takeovers += (takeover,)
+                body = self.probes.get(loop.blocks["body", -1].number)
+                if body is not None:
+                    body.around = takeover
+        return {} if root is None else {takeover.probe.region.number: takeover for takeover in root.takeovers}
 
     def _refusal(self) -> Any:
         """What stands for a function without source, of which `jit_compile` can compile nothing."""
@@ -322,6 +338,19 @@ class Controller:
         with self._plans_lock:
             probe.plans = tuple(each for each in probe.plans if each is not plan)
 
+    @contextlib.contextmanager
+    def capturing(self) -> Iterator[bool]:
+        """Whether this thread may capture now; then it is the only one."""
+        may_capture = self._lock.acquire(blocking=False)
+        if may_capture:
+            MAKING.add(threading.get_ident())
+        try:
+            yield may_capture
+        finally:
+            if may_capture:
+                MAKING.discard(threading.get_ident())
+                self._lock.release()
+
     def ask_early(self, region: Region, on: bool) -> None:
         """Ask the probes of a region's early parts, or not while the region as a whole is compiled or tried."""
         for inner in early_regions(region):
@@ -444,6 +473,8 @@ class Controller:
                 probe.heats.clear()
                 probe.timed, probe.sleeps, probe.dropped, probe.price = None, False, 0, 0.0
                 probe.hits = probe.native = probe.traps = 0
+                for takeover in probe.takeovers:
+                    takeover.reset()
             self.counters = Counters()
             self.rungs.clear()
             self.options.observed.clear()

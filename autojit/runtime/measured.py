@@ -31,6 +31,8 @@ LONG = 0.1
 BEYOND_DOUBT = 2.0
 #: How many runs of a plan are timed; the first ones touch new memory.
 TIMED_RUNS = 4
+#: A plan does not lose before it has run for so many seconds, or so often: other programs may have been in its way.
+LOSES_AFTER, MOST_RUNS = 0.03, 32
 
 
 class Trial:
@@ -147,8 +149,12 @@ class Trial:
         best = min(self.times)
         if self.numpy.calls:
             seconds = self.numpy.best
-            hopeless = best > VERY_HOPELESS * seconds or (len(self.times) > 1 and best > HOPELESS * seconds)
-            return seconds if hopeless or len(self.times) >= TIMED_RUNS else 0.0
+            runs = len(self.times)
+            loses = best > KEEP_BELOW * seconds and not self.controller.config.check
+            if loses and runs < MOST_RUNS and sum(self.times) < LOSES_AFTER:
+                return 0.0
+            hopeless = best > VERY_HOPELESS * seconds or (runs > 1 and best > HOPELESS * seconds)
+            return seconds if hopeless or runs >= TIMED_RUNS else 0.0
         return self.rough.best if self.rough.best >= max(LONG, BEYOND_DOUBT * best) else 0.0
 
     def _decide(self, compiled: Plan, best: float, numpy_seconds: float) -> None:

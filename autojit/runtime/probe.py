@@ -12,6 +12,7 @@ from autojit.capture.regions import Region, is_empty
 from autojit.errors import AutojitWarning, Trapped, UncompilableError
 from autojit.runtime.heat import TINY, Heat, HeatMap
 from autojit.runtime.plan import NATIVE, UNSET, Plan
+from autojit.runtime.watch import WATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,15 @@ class Probe:
         timed: The thread whose call goes on in NumPy now, and where its time is noted; `None` if nobody wants it.
         price: How many seconds the last capture took.
         dropped: How many plans had to make room for others.
+        takeovers: The loops in the region that can be taken over while they run.
+        around: The same for the loop whose body the region is; or `None`.
         sleeps: Whether the probe is off until calls take long.
         slow: How many seconds such calls have taken since it fell asleep.
     """
 
     __slots__ = (
         "__weakref__",
+        "around",
         "dropped",
         "heats",
         "hits",
@@ -61,6 +65,7 @@ class Probe:
         "sleeps",
         "slow",
         "state",
+        "takeovers",
         "timed",
         "traps",
     )
@@ -82,6 +87,8 @@ class Probe:
         self.price = 0.0
         self.sleeps = False
         self.slow = 0.0
+        self.takeovers: tuple[Any, ...] = ()
+        self.around: Any = None
 
     def filled(self) -> bool:
         """Whether the free variables that had no value at first have one now."""
@@ -137,13 +144,19 @@ class Probe:
             return None
         self.timed = None
         heat = timed[1] if timed is not None and timed[0] == get_ident() else None
-        return heat, id(sys.exc_info()[1]), perf_counter()  # the exception itself would keep its frames alive
+        # The exception itself would keep its frames alive.
+        begun = heat, id(sys.exc_info()[1]), perf_counter()
+        if self.takeovers and heat is not None:
+            WATCH.add((get_ident(), begun[2]), self.takeovers, begun[2])
+        return begun
 
     def end(self, begun: tuple[Heat | None, int, float] | None) -> None:
         """They have run. The times of those that raised do not count."""
         if begun is not None:
             heat, handled, start = begun
             seconds = perf_counter() - start
+            if self.takeovers and heat is not None:
+                WATCH.remove((get_ident(), start))
             if id(sys.exc_info()[1]) != handled:
                 return
             if heat is not None:

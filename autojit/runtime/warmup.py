@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from autojit.compile.persistent import disk_cache
@@ -36,6 +37,8 @@ class WarmUp:
         verdict = heat.verdict
         if verdict is not None:
             price = (0.0 if verdict.pays_at_once else verdict.capture_seconds) if verdict.wins else LOST * price
+        if probe.around is not None:  # a loop's body: the loop goes first
+            price *= math.inf if probe.around.is_at_work() else 2
         return heat.seconds >= price
 
     def run_numpy(self, probe: Probe, heat: Heat) -> None:
