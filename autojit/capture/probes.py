@@ -15,8 +15,9 @@ from autojit.errors import CannotCapture
 
 _MARK = "autojit probe "
 _TWINS = "autojit twins"
-#: The most loops around a region that can be timed: CPython takes 20 blocks inside each other, and both are blocks.
-TIMED_DEPTH = 4
+#: The most loops around a region that may be left in the middle and is timed all the same: that needs a `try`, and
+#: CPython takes 20 blocks inside each other.
+_TIMED_DEPTH = 4
 _TRUSTED = ("numpy", "scipy", "math", "sys", "os", "time")
 
 
@@ -121,7 +122,7 @@ class _Emitter:
                 original += self.region(part) if isinstance(part, Region) else [self.native(part)]
         if region.number not in self.probes:
             return original
-        if self.timed and region.depth <= TIMED_DEPTH:
+        if self.timed and can_be_timed(region):
             original = _timed(region, original)
         return [_probe(region, original)]
 
@@ -187,12 +188,18 @@ class _Calls(ast.NodeTransformer):
 def _timed(region: Region, original: list[ast.stmt]) -> list[ast.stmt]:
     """The statements of a region, and its probe told when they begin and end."""
     mark, start = f"'{_MARK}{region.number}'", f"{TEMPORARY}_start_{region.number}"
-    begin, parsed = ast.parse(f"{start} = {mark}.begin()\ntry: pass\nfinally: {mark}.end({start})").body
-    for node in (*ast.walk(begin), *ast.walk(parsed)):
+    begin, end = ast.parse(f"{start} = {mark}.begin()\n{mark}.end({start})").body
+    for node in (*ast.walk(begin), *ast.walk(end)):
         if hasattr(node, "lineno"):
             ast.copy_location(node, region.statements[0])
-    parsed.body = original  # type: ignore[attr-defined] -- a `try`
-    return [begin, parsed]
+    if region.depth and not region.exits:  # what raises is not timed anyway
+        return [begin, *original, end]
+    return [begin, ast.copy_location(ast.Try(original, [], [], [end]), region.statements[0])]
+
+
+def can_be_timed(region: Region) -> bool:
+    """Whether the statements of a region can be timed."""
+    return region.depth <= _TIMED_DEPTH or not region.exits
 
 
 def _count(loop: Any, native: Native) -> None:

@@ -22,13 +22,14 @@ from autojit.capture.calls import source_of
 from autojit.capture.capture import Capture, Options, capture, region_key, stand_in_for
 from autojit.capture.early import early_regions, loops_with_rest, split_early
 from autojit.capture.explore import explore_parts
-from autojit.capture.probes import TIMED_DEPTH, instrument
+from autojit.capture.probes import can_be_timed, instrument
 from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
 from autojit.compile.persistent import disk_cache
 from autojit.config import Config
 from autojit.errors import AutojitError, AutojitWarning, CannotCapture, Reason, SourceLine, UncompilableError
 from autojit.partition.cost import entry_cost, estimate
 from autojit.passes.pipeline import Pass
+from autojit.runtime import plans
 from autojit.runtime.background import MAKING
 from autojit.runtime.check import Check
 from autojit.runtime.compiler import Counters, Prepared, compile_plan, is_at_hand, prepare
@@ -36,7 +37,6 @@ from autojit.runtime.debug import describe
 from autojit.runtime.environment import is_default
 from autojit.runtime.forks import is_cut_off, when_cut_off
 from autojit.runtime.heat import Heat
-from autojit.runtime.measured import Trial
 from autojit.runtime.plan import UNSET, Plan, native_plan
 from autojit.runtime.probe import Probe, Restart
 from autojit.runtime.takeover import Takeover
@@ -93,7 +93,6 @@ class Controller:
         self.twins = Twins(self._twin)
         self.warm_up = WarmUp(self) if config.policy == "measured" and not strict else None
         self._lock = threading.RLock()  # one thread captures at a time
-        self._plans_lock = threading.RLock()
         self._warned: set[str] = set()
         try:
             self.tree = RegionTree(source_of(function), function.__closure__ or ())
@@ -131,9 +130,8 @@ class Controller:
         assert self.tree is not None
         for region in self.tree.regions:
             is_new = region.number not in self.probes and not region.once
-            if self.warm_up is not None and region.depth > TIMED_DEPTH:
-                continue
-            if is_new and region.worthwhile and not region.unbound:
+            is_asked = self.warm_up is None or can_be_timed(region)
+            if is_new and is_asked and region.worthwhile and not region.unbound:
                 self.probes[region.number] = Probe(region, self, self.enabled)
         marks: dict[int, object] = {**self.probes, **self._takeovers()}
         try:
@@ -217,7 +215,7 @@ class Controller:
                 self._off(probe)
                 return None
             self.counters.misses += 1
-            if len(_with_room(probe.plans, self.config.max_plans)) < len(probe.plans):
+            if plans.are_too_many(probe.plans, self.config.max_plans):
                 self._too_many(probe)
                 if not self.strict and self.warm_up is None:
                     return None
@@ -280,7 +278,7 @@ class Controller:
             return None if trial is None else trial.plan
         plan = self.compile(prepared, probe)
         self.tell_trouble()
-        self.add(probe, plan)
+        plans.add(probe, plan)
         return plan
 
     def _prepare(self, probe: Probe, values: dict[str, Any]) -> Prepared | None:
@@ -297,7 +295,7 @@ class Controller:
         assert captured.graph is not None
         if not captured.graph.nodes and not self.strict:
             if probe.region.branches:  # other arguments may find array work
-                self.add(probe, native_plan(captured, Reason("too-small", "no array work", self._line(probe))))
+                plans.add(probe, native_plan(captured, Reason("too-small", "no array work", self._line(probe))))
             else:
                 self._off(probe)
             return None
@@ -310,7 +308,7 @@ class Controller:
             raise self.uncompilable((Reason("budget", detail, self._line(probe)),))
         if probe.region.depth and not self.strict and self._too_small(prepared):
             reason = Reason("too-small", "the loop body is too little work", self._line(probe))
-            self.add(probe, native_plan(captured, reason))
+            plans.add(probe, native_plan(captured, reason))
             return None
         prepared.seconds = time.perf_counter() - start
         return prepared
@@ -327,16 +325,6 @@ class Controller:
     def is_at_hand(self, prepared: Prepared, probe: Probe) -> bool:
         """Whether `compile` would only have to load."""
         return is_at_hand(prepared, self.config, _prefix(probe))
-
-    def add(self, probe: Probe, plan: Plan) -> None:
-        """Ask a plan before those that a region has."""
-        with self._plans_lock:
-            probe.plans = (plan, *probe.plans)
-
-    def remove(self, probe: Probe, plan: Plan) -> None:
-        """Ask a plan no more."""
-        with self._plans_lock:
-            probe.plans = tuple(each for each in probe.plans if each is not plan)
 
     @contextlib.contextmanager
     def capturing(self) -> Iterator[bool]:
@@ -358,11 +346,6 @@ class Controller:
             if probe is not None and not probe.sleeps:
                 probe.on = on and self.enabled and probe.state != "off"
 
-    def replace(self, probe: Probe, old: Plan, new: Plan) -> None:
-        """Put a plan in another's place."""
-        with self._plans_lock:
-            probe.plans = tuple(new if plan is old else plan for plan in probe.plans)
-
     def _too_small(self, prepared: Prepared) -> bool:
         cost = estimate(prepared.graph)
         saving = _SAVING_STATES if prepared.capture.draws else 0.0
@@ -382,13 +365,13 @@ class Controller:
         if any(cut.reason.id in _ALWAYS for cut in cuts):
             self._off(probe)
         else:
-            self.add(probe, native_plan(captured, cuts[0].reason))
+            plans.add(probe, native_plan(captured, cuts[0].reason))
 
     # ---- trouble
 
     def idle(self, probe: Probe) -> None:
         """All calls of a probe stay native: inside a loop, asking would cost more than it brings."""
-        if probe.region.depth and all(map(_is_numpys, probe.plans)):
+        if probe.region.depth and all(map(plans.is_numpys, probe.plans)):
             if self.warm_up is None:
                 probe.on = False
             else:  # other arguments may gain
@@ -400,7 +383,7 @@ class Controller:
         plan.traps += 1
         if plan.traps >= _MAX_TRAPS and plan.traps > probe.hits:
             first = self._line(probe)
-            self.replace(probe, plan, native_plan(plan.capture, Reason("trapped", "the data raised errors", first)))
+            plans.replace(probe, plan, native_plan(plan.capture, Reason("trapped", "the data raised errors", first)))
         return None
 
     def plan_failed(self, probe: Probe, plan: Plan, error: Exception) -> None:
@@ -435,8 +418,7 @@ class Controller:
     def _too_many(self, probe: Probe) -> None:
         first, last = probe.region.lines
         if self.strict or self.warm_up:
-            with self._plans_lock:
-                probe.plans = _with_room(probe.plans, self.config.max_plans)
+            plans.make_room(probe, self.config.max_plans)
             probe.dropped += 1
         else:
             self._off(probe)
@@ -482,7 +464,7 @@ class Controller:
 
     def cut_off(self) -> None:
         """Leave everything to NumPy in a forked process, whose locks may be held by threads that are not there."""
-        self._lock, self._plans_lock = threading.RLock(), threading.RLock()
+        self._lock = threading.RLock()
         self.switch(False)
 
     def leaf_regions(self) -> list[Region]:
@@ -492,22 +474,6 @@ class Controller:
 
 def _prefix(probe: Probe) -> str:
     return f"region_{probe.region.number}_" if probe.region.number else ""
-
-
-def _is_numpys(plan: Plan) -> bool:
-    """Whether a plan leaves its calls to NumPy for good."""
-    return plan.is_native and not isinstance(plan.reason, Trial)
-
-
-def _with_room(plans: tuple[Plan, ...], most: int) -> tuple[Plan, ...]:
-    """Plans, most recent first, without the oldest ones of a kind, compiled or NumPy's, of which there are `most`."""
-    seen, kept = {True: 0, False: 0}, []
-    for plan in plans:
-        kind = _is_numpys(plan)
-        seen[kind] += 1
-        if seen[kind] < most:
-            kept.append(plan)
-    return tuple(kept)
 
 
 def _frames_of_autojit() -> int:

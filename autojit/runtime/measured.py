@@ -11,6 +11,7 @@ from typing import Any
 
 from autojit.errors import Reason, Trapped
 from autojit.passes.pipeline import Pass
+from autojit.runtime import plans
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.compiler import Prepared, other_rung, prepare
 from autojit.runtime.heat import Heat
@@ -48,6 +49,8 @@ class Trial:
         kind: Of the calls.
         numpy_seconds: What an earlier process has measured for NumPy; 0.0 for nothing.
     """
+
+    is_trial = True
 
     def __init__(
         self, prepared: Prepared, warm_up: Any, probe: Any, kind: tuple[Any, ...], numpy_seconds: float = 0.0
@@ -160,7 +163,7 @@ class Trial:
     def _decide(self, compiled: Plan, best: float, numpy_seconds: float) -> None:
         """Keep a plan that is faster than NumPy; else try the other rung for its loops, once; else go back to NumPy."""
         if best <= KEEP_BELOW * numpy_seconds or self.controller.config.check:  # a check runs NumPy beside the plan
-            self.controller.replace(self.probe, self.plan, compiled)
+            plans.replace(self.probe, self.plan, compiled)
             if not self.slower and not self.controller.config.check:  # later processes begin with the first rung
                 self._remember(True, best, numpy_seconds)
             return
@@ -195,7 +198,7 @@ class Trial:
         self.controller.tell_failure(error)
 
     def _leave(self, reason: Reason) -> None:
-        self.controller.replace(self.probe, self.plan, native_plan(self.prepared.capture, reason))
+        plans.replace(self.probe, self.plan, native_plan(self.prepared.capture, reason))
         self.controller.ask_early(self.probe.region, True)
         self.controller.idle(self.probe)
 

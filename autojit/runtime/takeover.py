@@ -8,6 +8,7 @@ from typing import Any
 
 from autojit.capture.capture import capture
 from autojit.errors import AutojitWarning, Trapped
+from autojit.runtime import plans
 from autojit.runtime.background import BACKGROUND, MAKING
 from autojit.runtime.compiler import Prepared, prepare
 from autojit.runtime.environment import is_default
@@ -165,7 +166,7 @@ class Takeover:
     def _compile(self, prepared: Prepared) -> None:
         try:
             plan: Plan = self.controller.compile(prepared, self.probe)
-            self.controller.add(self.probe, plan)
+            plans.add(self.probe, plan)
             self._begin_trial("ready")
         except BaseException as error:  # nobody else would tell it
             self._begin_trial("off")

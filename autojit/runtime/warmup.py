@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from autojit.compile.persistent import disk_cache
+from autojit.runtime import plans
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.compiler import Prepared
 from autojit.runtime.heat import Heat, price_of
@@ -60,14 +61,14 @@ class WarmUp:
         waits = verdict is not None and verdict.pays_at_once and self.controller.is_at_hand(prepared, probe)
         if waits:
             trial.compile()
-        self.controller.add(probe, trial.plan)
+        plans.add(probe, trial.plan)
         self.controller.ask_early(probe.region, False)
         if waits:
             return trial
         if BACKGROUND.submit(trial.compile):
             probe.time(trial.rough)
         else:
-            self.controller.remove(probe, trial.plan)
+            plans.remove(probe, trial.plan)
             self.controller.ask_early(probe.region, True)
         return None
 

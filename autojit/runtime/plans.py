@@ -1,0 +1,65 @@
+"""The plans of a probe, most recent first: a tuple that is replaced as a whole, so that calls may read it meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from autojit.runtime.forks import when_cut_off
+from autojit.runtime.plan import Plan
+
+
+class _Lock:
+    def __init__(self) -> None:
+        self.renew()
+
+    def renew(self) -> None:
+        self.lock = threading.RLock()
+
+
+_CHANGES = _Lock()
+when_cut_off(_CHANGES.renew)
+
+
+def add(probe: Any, plan: Plan) -> None:
+    """Ask a plan before those that a region has."""
+    with _CHANGES.lock:
+        probe.plans = (plan, *probe.plans)
+
+
+def remove(probe: Any, plan: Plan) -> None:
+    """Ask a plan no more."""
+    with _CHANGES.lock:
+        probe.plans = tuple(each for each in probe.plans if each is not plan)
+
+
+def replace(probe: Any, old: Plan, new: Plan) -> None:
+    """Put a plan in another's place."""
+    with _CHANGES.lock:
+        probe.plans = tuple(new if plan is old else plan for plan in probe.plans)
+
+
+def are_too_many(plans: tuple[Plan, ...], most: int) -> bool:
+    """Whether there are `most` plans of a kind, compiled or NumPy's."""
+    return len(_with_room(plans, most)) < len(plans)
+
+
+def make_room(probe: Any, most: int) -> None:
+    """Drop the oldest plan of a kind of which there are `most`."""
+    with _CHANGES.lock:
+        probe.plans = _with_room(probe.plans, most)
+
+
+def _with_room(plans: tuple[Plan, ...], most: int) -> tuple[Plan, ...]:
+    seen, kept = {True: 0, False: 0}, []
+    for plan in plans:
+        kind = is_numpys(plan)
+        seen[kind] += 1
+        if seen[kind] < most:
+            kept.append(plan)
+    return tuple(kept)
+
+
+def is_numpys(plan: Plan) -> bool:
+    """Whether a plan leaves its calls to NumPy, and is not only tried."""
+    return plan.is_native and not getattr(plan.reason, "is_trial", False)
