@@ -167,14 +167,14 @@ def watched(monkeypatch):
     monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-3)
     monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
     monkeypatch.setattr("autojit.runtime.watch.EVERY", 1e-3)
-    monkeypatch.setattr("autojit.runtime.takeover.BEYOND_DOUBT", 0.0)
+    monkeypatch.setattr("autojit.runtime.takeover.JUDGED", 1e9)  # runs follow each other and are not judged
     monkeypatch.setattr(Background, "submit", lambda self, job: job() or True)
 
 
 @pytest.mark.usefixtures("watched")
 @pytest.mark.parametrize("function", [count, down, rows])
 def test_a_loop_is_taken_over_while_it_runs(function):
-    n = 300_001
+    n = 1_500_001
     fast, x = aj.autocluster(function), np.linspace(0.0, 1.0, 1000)
     y = x.copy()
     found, expected = fast(x, n), function(y, n)

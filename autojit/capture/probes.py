@@ -33,11 +33,11 @@ def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object, ti
 
     and where NumPy is timed, the last line becomes
 
-            start = probe.begin()
+            start = probe.timed and probe.begin()
             try:
                 S
             finally:
-                probe.end(start)
+                if start: probe.end(start)
 
     Args:
         tree: The regions.
@@ -188,7 +188,7 @@ class _Calls(ast.NodeTransformer):
 def _timed(region: Region, original: list[ast.stmt]) -> list[ast.stmt]:
     """The statements of a region, and its probe told when they begin and end."""
     mark, start = f"'{_MARK}{region.number}'", f"{TEMPORARY}_start_{region.number}"
-    begin, end = ast.parse(f"{start} = {mark}.begin()\n{mark}.end({start})").body
+    begin, end = ast.parse(f"{start} = {mark}.timed and {mark}.begin()\nif {start}: {mark}.end({start})").body
     for node in (*ast.walk(begin), *ast.walk(end)):
         if hasattr(node, "lineno"):
             ast.copy_location(node, region.statements[0])

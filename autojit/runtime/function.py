@@ -66,6 +66,7 @@ class Controller:
         strict: Whether everything must be one program (`jit_compile`).
         explain: Lists all reasons why a call is not one program; given by the rooms above.
         enabled: Whether the probes are on.
+        is_callee: Whether it is a twin of a function that another one calls.
     """
 
     def __init__(
@@ -75,10 +76,12 @@ class Controller:
         strict: bool,
         explain: Callable[[Controller, dict[str, Any]], tuple[Reason, ...]],
         enabled: bool = True,
+        is_callee: bool = False,
     ) -> None:
         self.original = function
         self.config = config
         self.strict = strict
+        self.is_callee = is_callee
         self.explain_all = explain
         self.counters = Counters()
         # A region may be larger than one cluster, up to what is sensible to interpret.
@@ -94,6 +97,7 @@ class Controller:
         self.warm_up = WarmUp(self) if config.policy == "measured" and not strict else None
         self._lock = threading.RLock()  # one thread captures at a time
         self._warned: set[str] = set()
+        self._looks_again = 0.0  # for probes that have slept long enough
         try:
             self.tree = RegionTree(source_of(function), function.__closure__ or ())
             if self.warm_up is not None:
@@ -146,14 +150,17 @@ class Controller:
         """By region number, what takes over the loops of the body while they run."""
         assert self.tree is not None
         root = self.probes.get(self.tree.root.number)
-        if root is not None and not root.takeovers:
+        if root is None or self.warm_up is None or self.original.__code__.co_flags & _SUSPENDS:
+            return {}
+        root.watched = True
+        if not root.takeovers:
             for loop in loops_with_rest(self.tree.root):
                 takeover = Takeover(self.probes[loop.rest.number], self)
                 root.takeovers += (takeover,)
                 body = self.probes.get(loop.blocks["body", -1].number)
                 if body is not None:
                     body.around = takeover
-        return {} if root is None else {takeover.probe.region.number: takeover for takeover in root.takeovers}
+        return {takeover.probe.region.number: takeover for takeover in root.takeovers}
 
     def _refusal(self) -> Any:
         """What stands for a function without source, of which `jit_compile` can compile nothing."""
@@ -173,7 +180,7 @@ class Controller:
         """Instrument a function that a native statement calls."""
         if function.__code__ is self.original.__code__ and function is self.original:
             return self.function
-        controller = Controller(function, self.config, False, self.explain_all, self.enabled)
+        controller = Controller(function, self.config, False, self.explain_all, self.enabled, is_callee=True)
         self.callees.append(controller)
         return controller.function
 
@@ -183,6 +190,17 @@ class Controller:
         self.enabled = on
         for probe in list(self.probes.values()):
             probe.on = on and probe.state != "off"
+
+    def wake(self) -> None:
+        """Wake the probes that have slept long enough, here and in the functions called."""
+        now = time.perf_counter()
+        if now < self._looks_again:
+            return
+        self._looks_again = now + 0.5
+        for probe in list(self.probes.values()):
+            probe.wake(now)
+        for callee in list(self.callees):
+            callee.wake()
 
     def _off(self, probe: Probe) -> None:
         probe.state = "off"

@@ -22,10 +22,13 @@ class Restart:
     values: dict[str, Any]
 
 
-#: Calls of a sleeping probe on which NumPy spends more seconds are slow.
+#: Calls of a probe in light sleep on which NumPy spends more seconds are slow.
 _SLOW = 2 * TINY
 #: It wakes when the slow ones have taken that many seconds in all: what disturbs a call now and then does not count.
 _WAKES = 1e-3
+#: Seconds for which a probe is in deep sleep, at first and at most.
+_NAPS = 1.0, 64.0
+_NOBODY = 0, None
 
 #: A probe in a loop that has answered nothing this many times is asked no more.
 IDLE = 64
@@ -40,13 +43,18 @@ class Probe:
         plans: The plans, most recently made first.
         region: The statements.
         heats: How long NumPy takes, by kind of call; for the policy `measured`.
-        timed: The thread whose call goes on in NumPy now, and where its time is noted; `None` if nobody wants it.
+        timed: The thread whose call goes on in NumPy now, and where its time is noted if it is; `None` if nobody wants
+            to know when the statements begin and end.
         price: How many seconds the last capture took.
         dropped: How many plans had to make room for others.
         takeovers: The loops in the region that can be taken over while they run.
         around: The same for the loop whose body the region is; or `None`.
-        sleeps: Whether the probe is off until calls take long.
+        watched: Whether somebody looks after a call that takes long.
+        sleeps: Whether the probe is off until calls take long (a light sleep), or until it is woken (a deep one).
+        is_deep: Whether its sleep is a deep one: of all but the regions of a call of what the user has decorated.
         slow: How many seconds such calls have taken since it fell asleep.
+        nap: How many seconds the next deep sleep takes.
+        wakes: When this one ends.
     """
 
     __slots__ = (
@@ -55,7 +63,9 @@ class Probe:
         "dropped",
         "heats",
         "hits",
+        "is_deep",
         "made_for",
+        "nap",
         "native",
         "on",
         "owner",
@@ -68,6 +78,8 @@ class Probe:
         "takeovers",
         "timed",
         "traps",
+        "wakes",
+        "watched",
     )
     unset = UNSET
 
@@ -83,10 +95,13 @@ class Probe:
         self.state: Any = None
         self.heats = HeatMap()
         self.dropped = 0
-        self.timed: tuple[int, Heat] | None = None
+        self.timed: tuple[int, Heat | None] | None = None
         self.price = 0.0
         self.sleeps = False
-        self.slow = 0.0
+        self.watched = False
+        self.is_deep = region.depth > 0 or owner.is_callee
+        self.slow = self.wakes = 0.0
+        self.nap = _NAPS[0]
         self.takeovers: tuple[Any, ...] = ()
         self.around: Any = None
 
@@ -118,6 +133,8 @@ class Probe:
                 continue
             if result is NATIVE:
                 self.native += 1
+                if self.watched and not self.is_deep and self.timed is None:
+                    self.timed = get_ident(), None
                 if self.native >= IDLE and not self.hits and plan.is_native:
                     self.owner.idle(self)
                 return None
@@ -137,42 +154,67 @@ class Probe:
         """Note how long the statements take, which this thread runs next."""
         self.timed = get_ident(), heat
 
-    def begin(self) -> tuple[Heat | None, int, float] | None:
-        """The region's statements begin to run, right after `enter`."""
-        timed = self.timed
-        if timed is None and not self.sleeps:
+    def begin(self) -> Any:
+        """The region's statements begin to run, right after `enter`; what it returns is for `end`."""
+        timed, me = self.timed, get_ident()
+        if timed is None or (timed[0] != me and not self.sleeps):
             return None
-        self.timed = None
-        heat = timed[1] if timed is not None and timed[0] == get_ident() else None
+        heat = None
+        if timed[0] == me:
+            heat, self.timed = timed[1], None
+        start = perf_counter()
+        is_watched = self.watched and timed[0] == me
+        if is_watched:
+            WATCH.add((me, start), self, start)
         # The exception itself would keep its frames alive.
-        begun = heat, id(sys.exc_info()[1]), perf_counter()
-        if self.takeovers and heat is not None:
-            WATCH.add((get_ident(), begun[2]), self.takeovers, begun[2])
-        return begun
+        return heat, id(sys.exc_info()[1]), start, me if is_watched else None
 
-    def end(self, begun: tuple[Heat | None, int, float] | None) -> None:
+    def end(self, begun: tuple[Heat | None, int, float, int | None]) -> None:
         """They have run. The times of those that raised do not count."""
-        if begun is not None:
-            heat, handled, start = begun
-            seconds = perf_counter() - start
-            if self.takeovers and heat is not None:
-                WATCH.remove((get_ident(), start))
-            if id(sys.exc_info()[1]) != handled:
-                return
-            if heat is not None:
-                self.heats.note(heat, seconds)
-            elif seconds > _SLOW and self.sleeps:
-                self.slow += seconds
-                if self.slow > _WAKES:
-                    self.sleeps = False
-                    self.heats.clear()
-                    self.on = self.owner.enabled
+        heat, handled, start, thread = begun
+        seconds = perf_counter() - start
+        if thread is not None:
+            WATCH.remove((thread, start))
+            for takeover in self.takeovers:
+                takeover.due = False
+        if id(sys.exc_info()[1]) != handled:
+            return
+        if heat is not None:
+            self.heats.note(heat, seconds)
+        elif seconds > _SLOW and self.sleeps:
+            self.slow += seconds
+            if self.slow > _WAKES:
+                self._wake()
+
+    def looked_after(self, seconds: float) -> None:
+        """A call has been running for that long; another thread says so."""
+        for takeover in self.takeovers:
+            if takeover.is_due_after(seconds):
+                takeover.due = True
+        self.owner.wake()
 
     def sleep(self) -> None:
-        """Stay off until calls take long."""
+        """Stay off: what a user has decorated until calls take long, other regions for a while.
+
+        In a light sleep calls are timed, which takes half a microsecond; a deep one costs some 50 ns.
+        """
         self.on = False
         self.sleeps = True
         self.slow = 0.0
+        self.timed = None if self.is_deep else _NOBODY
+        if self.is_deep:
+            self.wakes = perf_counter() + self.nap
+            self.nap = min(2 * self.nap, _NAPS[1])
+
+    def wake(self, now: float) -> None:
+        """End a deep sleep that has been long enough."""
+        if self.sleeps and self.is_deep and now >= self.wakes:
+            self._wake()
+
+    def _wake(self) -> None:
+        self.sleeps, self.timed = False, None
+        self.heats.clear()
+        self.on = self.owner.enabled and self.state != "off"
 
     def __reduce__(self) -> Any:
         raise TypeError("a function compiled by autojit is pickled by name, not by value")

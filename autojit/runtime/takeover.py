@@ -1,8 +1,9 @@
-"""`Takeover`: a loop that runs in NumPy goes on compiled, from the iteration at which its plan is ready."""
+"""`Takeover`: a loop that runs in NumPy goes on compiled, as long as that is faster."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from threading import get_ident
 from typing import Any
 
@@ -13,22 +14,71 @@ from autojit.runtime.background import BACKGROUND, MAKING
 from autojit.runtime.compiler import Prepared, prepare
 from autojit.runtime.environment import is_default
 from autojit.runtime.heat import price_of
-from autojit.runtime.measured import BEYOND_DOUBT, HOPELESS, KEEP_BELOW, TIMED_RUNS, VERY_HOPELESS
-from autojit.runtime.plan import NATIVE, UNSET, Plan
+from autojit.runtime.measured import KEEP_BELOW, VERY_HOPELESS
+from autojit.runtime.plan import NATIVE, UNSET
 
-#: A plan is tried with as many iterations as take NumPy so many seconds.
-CHUNK = 0.05
+#: A run of iterations is given to the plan for which it should need that part of the time that the loop has taken ...
+SHARE = 0.1
+#: ... and that many times as many iterations as the run before had: nobody knows what the next ones cost.
+GROWS = 8
+#: A run that took fewer seconds says nothing: entering a plan takes some, too.
+JUDGED = 0.005
+#: A plan that is slower in so many runs in a row is given up.
+STRIKES = 3
 #: How often a loop is captured: the types of its variables may be others at the next time.
 MOST_PLANS = 4
 _RANGE_ITERATOR = type(iter(range(0)))
+
+
+@dataclass(slots=True)
+class Course:
+    """One loop on its way.
+
+    Attributes:
+        iterator: The loop's.
+        thread: The one that runs it.
+        start: When it was met.
+        sample: When NumPy's iterations began to be timed, and how many were left then; `None` when they are not.
+        pace: NumPy's seconds for an iteration.
+        count: How many iterations the plan has been given.
+        seconds: How long it took for an iteration.
+        strikes: How many runs in a row were too slow.
+    """
+
+    iterator: Any
+    thread: int
+    start: float
+    sample: tuple[float, int] | None = None
+    pace: float = 0.0
+    count: int = 0
+    seconds: float = 0.0
+    strikes: int = 0
+
+    def time_numpy(self, now: float, left: int) -> bool:
+        """Whether NumPy's iterations have been timed; else begin with it."""
+        if self.sample is None:
+            self.sample = now, left
+            return False
+        start, before = self.sample
+        self.sample = None
+        self.pace = (now - start) / max(1, before - left)
+        return True
+
+    def next_count(self, now: float) -> int:
+        """How many iterations the plan should take."""
+        self.count = max(1, self.count * GROWS)
+        if self.seconds:
+            self.count = max(1, min(self.count, int(SHARE * (now - self.start) / self.seconds)))
+        return self.count
 
 
 class Takeover:
     """The run-time side of the rest of a loop: `for i in range(i, stop)`, which can be entered at any iteration.
 
     Nothing happens until it is `due`, which asking for costs some 10 ns an iteration. Then the loop is captured where
-    it is and compiled in the background. When it is due again, NumPy's iterations are timed, and at the next time the
-    plan is given runs of iterations to try it; if it is faster, all that are left.
+    it is and compiled in the background. From then on NumPy and the plan take turns: NumPy's iterations are timed until
+    it is due again, and the plan is given a run of the next ones, longer from time to time. What either needs for an
+    iteration may change in the loop, so that they are compared after each run.
 
     Attributes:
         due: Whether there is something to do at the next iteration.
@@ -36,9 +86,8 @@ class Takeover:
         probe: Counts what the plans do; its region is the rest of the loop.
     """
 
-    __slots__ = ("_begun", "_error", "_expected", "_pace", "_state", "_times", "controller", "due", "probe")
+    __slots__ = ("_course", "_error", "_state", "controller", "due", "probe")
     unset = UNSET
-    iter = staticmethod(iter)
 
     def __init__(self, probe: Any, controller: Any) -> None:
         self.probe = probe
@@ -49,50 +98,43 @@ class Takeover:
         """Begin as if nothing had been tried."""
         self.due = False
         self._error: BaseException | None = None
-        self._begin_trial("new")
+        self._state = "new"  # or: compiling, ready, off
+        self._course: Course | None = None
 
-    def _begin_trial(self, state: str) -> None:
-        self._state = state  # new, compiling, ready, wins, off
-        self._times: list[float] = []  # how long the plan took, as fractions of what NumPy takes
-        self._begun: Any = None  # the iterator whose iterations NumPy runs, how many were left, and when that was
-        self._pace: Any = None  # the iterator, and the seconds that NumPy takes for an iteration
-        self._expected: Any = None  # the thread that tries the plan, and how many seconds NumPy would take
+    @staticmethod
+    def iter(items: Any) -> Any:
+        """An iterator that can be moved on, if the items are a range's."""
+        return iter(items) if type(items) is range else items
 
     def is_due_after(self, seconds: float) -> bool:
         """Whether to ask at the next iteration, when the function has run that long."""
-        return self._state in ("ready", "wins") or (self._state == "new" and seconds >= price_of(self.probe.price, 0))
+        return self._state == "ready" or (self._state == "new" and seconds >= price_of(self.probe.price, 0))
 
     def is_at_work(self) -> bool:
-        """Whether a plan is made or tried."""
+        """Whether there is a plan, or will be."""
         return self._state in ("compiling", "ready")
 
     def begin(self, iterator: Any) -> int | None:
         """Where the iterations that begin now should stop; `None` if NumPy goes on."""
-        if self._error is not None:
-            error, self._error = self._error, None
+        error, self._error = self._error, None
+        if error is not None:
             self.controller.tell_failure(error)
         is_ours = type(iterator) is _RANGE_ITERATOR and self.controller.enabled and get_ident() not in MAKING
         if not is_ours or self._state in ("compiling", "off") or not is_default():
             self.due = False
             return None
         ahead, stop = _ahead(iterator)
-        if self._state != "ready":
+        if self._state == "new":
             return stop
-        now = time.perf_counter()
-        if self._pace is None or self._pace[0] is not iterator:
-            if self._begun is None or self._begun[0] is not iterator:
-                self._begun = iterator, len(ahead), now
+        now, course = time.perf_counter(), self._course
+        if course is None or course.iterator is not iterator:
+            course = self._course = Course(iterator, get_ident(), now)
+        if not course.count or course.seconds * course.count >= JUDGED:
+            if not course.time_numpy(now, len(ahead)):
                 self.due = False
                 return None
-            _, left, start = self._begun
-            self._pace = iterator, (now - start) / max(1, left - len(ahead))
-        count = 1 + int(CHUNK / self._pace[1])
-        if count > len(ahead):
-            count = len(ahead) + 1
-        else:
-            stop = ahead[count - 1]
-        self._expected = get_ident(), count * self._pace[1]
-        return stop
+        count = course.next_count(now)
+        return ahead[count - 1] if count <= len(ahead) else stop
 
     def enter(self, *values: Any) -> tuple[Any, ...] | None:
         """The region's exit and results, or `None`: NumPy goes on."""
@@ -131,17 +173,18 @@ class Takeover:
 
     def _give_up(self) -> None:
         self.due = False
-        self._begin_trial("off")
+        self._state, self._course = "off", None
 
     def _judge(self, seconds: float) -> None:
-        expected, self._expected = self._expected, None
-        if self._state != "ready" or expected is None or expected[0] != get_ident():
+        """Compare what the plan needed with NumPy; it has been run, so nothing may go wrong here."""
+        course = self._course
+        if course is None or course.thread != get_ident() or not course.count:
+            return  # another thread's loop
+        course.seconds = seconds / course.count
+        if seconds < JUDGED:
             return
-        self._times.append(seconds / expected[1])
-        best, count = min(self._times), len(self._times)
-        if best * BEYOND_DOUBT <= 1 or (count >= TIMED_RUNS and best <= KEEP_BELOW):
-            self._begin_trial("wins")
-        elif count >= TIMED_RUNS or best > VERY_HOPELESS or (count > 1 and best > HOPELESS):
+        course.strikes = course.strikes + 1 if course.seconds > KEEP_BELOW * course.pace else 0
+        if course.strikes >= STRIKES or course.seconds > VERY_HOPELESS * course.pace:
             self._give_up()
 
     def _make(self, values: tuple[Any, ...]) -> None:
@@ -159,18 +202,16 @@ class Takeover:
                 return
             prepared = prepare(captured, controller.config)
             self.probe.price = time.perf_counter() - start
-            self._begin_trial("compiling")
+            self._state, self._course = "compiling", None
             if not BACKGROUND.submit(lambda: self._compile(prepared)):
                 self._give_up()
 
     def _compile(self, prepared: Prepared) -> None:
         try:
-            plan: Plan = self.controller.compile(prepared, self.probe)
-            plans.add(self.probe, plan)
-            self._begin_trial("ready")
+            plans.add(self.probe, self.controller.compile(prepared, self.probe))
+            self._state = "ready"
         except BaseException as error:  # nobody else would tell it
-            self._begin_trial("off")
-            self._error, self.due = error, True
+            self._state, self._error, self.due = "off", error, True
 
 
 def _ahead(iterator: Any) -> tuple[range, int]:

@@ -44,6 +44,8 @@ class WarmUp:
 
     def run_numpy(self, probe: Probe, heat: Heat) -> None:
         """NumPy takes a call, timed unless nothing follows from it."""
+        if probe.watched:
+            self.controller.wake()
         if not probe.plans and probe.heats.are_tiny():
             probe.sleep()
         else:

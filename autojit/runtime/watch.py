@@ -1,4 +1,4 @@
-"""One thread that tells loops which have run for long: nothing in a loop has to look at a clock."""
+"""One thread that looks after calls which take long: nothing in a loop has to look at a clock."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Watch:
         self._thread: threading.Thread | None = None
         self._wake = threading.Event()
 
-    def add(self, key: Any, takeovers: Any, start: float) -> None:
-        """A call has begun whose loops may be taken over; `key` is its own."""
-        self._running[key] = takeovers, start
+    def add(self, key: Any, probe: Any, start: float) -> None:
+        """A call of a region has begun; `key` is the call's own."""
+        self._running[key] = probe, start
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, args=(self._wake,), name="autojit-watch", daemon=True)
             try:
                 self._thread.start()
-            except RuntimeError:  # no more threads: nothing is taken over
+            except RuntimeError:  # no more threads: nobody looks
                 self._thread = None
         elif not self._wake.is_set():
             self._wake.set()
@@ -47,10 +47,8 @@ class Watch:
             time.sleep(EVERY)
             now = time.perf_counter()
             running = list(self._running.values())
-            for takeovers, start in running:
-                for takeover in takeovers:
-                    if takeover.is_due_after(now - start):
-                        takeover.due = True
+            for probe, start in running:
+                probe.looked_after(now - start)
             idle = 0 if running else idle + 1
             if idle > _IDLE:
                 wake.clear()
