@@ -20,9 +20,7 @@ from typing import Any
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import autojit as aj
-from autojit.runtime import heat, takeover
-from autojit.runtime.background import Background
-from tests import table_judge
+from tests import measured_mode, table_judge
 from tests.draw_programs import make_draw_program
 from tests.evaluated import evaluated
 from tests.exact_judge import judge_bits
@@ -58,6 +56,7 @@ def failure(program: Program, judge: Callable[..., object] = judge) -> BaseExcep
     signal.setitimer(signal.ITIMER_REAL, _LONGEST, 1)
     try:
         strict = _policy[0] == "strict"
+        measured_mode.begin_program(program.source)
         options = {"exact": True} if _exact[0] else {}
         judge(program, decorator=aj.jit_compile(**options) if strict else aj.autocluster(policy=_policy[0], **options))
     except (Exception, Endless) as error:
@@ -209,19 +208,11 @@ def main(arguments: list[str] | None = None) -> int:
     _policy[0] = options.policy
     _exact[0] = options.exact
     if options.policy == "measured":
-        _at_once()
+        measured_mode.at_once()
     if options.table:
         return _run_table(options)
     with evaluated() if options.numpy else contextlib.nullcontext():
         return _run_expressions(options) if options.indexing else _run(options)
-
-
-def _at_once() -> None:
-    """Let `measured` capture whatever it meets, take over every loop, and compile in the call that asks for it."""
-    heat.PAYS_AFTER, heat.WAITS = 1e-9, 0.0
-    takeover.CHUNK = 1e-5
-    takeover.Takeover.due = property(lambda self: True, lambda self, value: None)  # type: ignore[assignment] -- a slot
-    Background.submit = lambda self, job: job() or True  # type: ignore[method-assign] -- no thread
 
 
 def _run_expressions(options: argparse.Namespace) -> int:

@@ -138,7 +138,7 @@ def count(x, n):
     total = 0.0
     for i in range(n):
         total = total * 0.5 + x[i % 1000]
-        x[i % 1000] = total
+        x[i % 1000] = total * 0.5
     else:
         i += 0.5
     return total, x, i

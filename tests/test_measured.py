@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -496,3 +497,30 @@ def test_what_a_plan_has_written_stays_written_when_its_trial_fails(monkeypatch)
         BACKGROUND.wait()
     np.testing.assert_allclose(out, turns * np.sin(X), rtol=1e-13)
     assert fast.cache_info().hits
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer")
+@pytest.mark.parametrize("policy", ["eager", "measured"])
+def test_a_timeout_ends_a_long_call(policy):
+    class Timeout(Exception):
+        pass
+
+    def handler(number, frame):
+        raise Timeout
+
+    def long(x, n):
+        for i in range(n):
+            x[i % 1000] += i
+        return x
+
+    fast = aj.autocluster(long, policy=policy)
+    fast(np.zeros(1000), 10)
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        with pytest.raises(Timeout):
+            for _ in range(1000):
+                fast(np.zeros(1000), 3_000_000)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -39,6 +39,7 @@ from autojit.runtime.forks import is_cut_off, when_cut_off
 from autojit.runtime.heat import Heat
 from autojit.runtime.plan import UNSET, Plan, native_plan
 from autojit.runtime.probe import Probe, Restart
+from autojit.runtime.remade import remade
 from autojit.runtime.takeover import Takeover
 from autojit.runtime.twins import Twins
 from autojit.runtime.warmup import WarmUp
@@ -116,18 +117,7 @@ class Controller:
             return self._refusal()
         if self.tree is not None:
             code = self._instrumented()
-        cells = dict(zip(original.__code__.co_freevars, original.__closure__ or (), strict=True))
-        closure = tuple(cells[name] for name in code.co_freevars)
-        made = types.FunctionType(code, original.__globals__, original.__name__, original.__defaults__, closure)
-        made.__kwdefaults__ = original.__kwdefaults__  # the dict itself: the user may change it
-        made.__dict__.update(original.__dict__)
-        made.__doc__ = original.__doc__
-        made.__qualname__ = original.__qualname__
-        made.__module__ = original.__module__
-        made.__annotations__ = original.__annotations__
-        made.__wrapped__ = original  # type: ignore[attr-defined] -- functions take attributes
-        made.__autojit_original__ = original  # type: ignore[attr-defined] -- functions take attributes
-        return made
+        return remade(original, code)
 
     def _instrumented(self) -> types.CodeType:
         """The function's code with probes before all regions that there are now."""

@@ -11,6 +11,7 @@ from typing import Any
 from autojit.capture.regions import Region, is_empty
 from autojit.errors import AutojitWarning, Trapped, UncompilableError
 from autojit.runtime.heat import TINY, Heat, HeatMap
+from autojit.runtime.interrupts import comes_from_a_signal
 from autojit.runtime.plan import NATIVE, UNSET, Plan
 from autojit.runtime.watch import WATCH
 
@@ -128,6 +129,8 @@ class Probe:
             except AutojitWarning:
                 raise
             except Exception as error:
+                if comes_from_a_signal(error):
+                    raise
                 return self.owner.plan_failed(self, plan, error)
             if result is None:
                 continue
@@ -145,6 +148,8 @@ class Probe:
         except (UncompilableError, AutojitWarning):
             raise
         except Exception as error:
+            if comes_from_a_signal(error):
+                raise
             return self.owner.miss_failed(self, error)
         if type(result) is Restart:
             return self.owner.start_again(result.values)

@@ -14,6 +14,7 @@ from autojit.runtime.background import BACKGROUND, MAKING
 from autojit.runtime.compiler import Prepared, prepare
 from autojit.runtime.environment import is_default
 from autojit.runtime.heat import price_of
+from autojit.runtime.interrupts import comes_from_a_signal
 from autojit.runtime.measured import KEEP_BELOW, VERY_HOPELESS
 from autojit.runtime.plan import NATIVE, UNSET
 
@@ -148,6 +149,8 @@ class Takeover:
             except AutojitWarning:
                 raise
             except Exception as error:
+                if comes_from_a_signal(error):
+                    raise
                 self._give_up()
                 return self.controller.plan_failed(self.probe, plan, error)
             if result is NATIVE:
@@ -162,6 +165,8 @@ class Takeover:
         try:
             self._make(values)
         except Exception as error:
+            if comes_from_a_signal(error):
+                raise
             self._give_up()
             self.controller.tell_failure(error)
         return None

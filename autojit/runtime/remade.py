@@ -1,0 +1,21 @@
+"""A function with other code that is in all else like the user's."""
+
+from __future__ import annotations
+
+import types
+
+
+def remade(original: types.FunctionType, code: types.CodeType) -> types.FunctionType:
+    """A new function of the same globals, closure, defaults and attributes; the original stays as it is."""
+    cells = dict(zip(original.__code__.co_freevars, original.__closure__ or (), strict=True))
+    closure = tuple(cells[name] for name in code.co_freevars)
+    made = types.FunctionType(code, original.__globals__, original.__name__, original.__defaults__, closure)
+    made.__kwdefaults__ = original.__kwdefaults__  # the dict itself: the user may change it
+    made.__dict__.update(original.__dict__)
+    made.__doc__ = original.__doc__
+    made.__qualname__ = original.__qualname__
+    made.__module__ = original.__module__
+    made.__annotations__ = original.__annotations__
+    made.__wrapped__ = original  # type: ignore[attr-defined] -- functions take attributes
+    made.__autojit_original__ = original  # type: ignore[attr-defined] -- functions take attributes
+    return made
