@@ -161,6 +161,54 @@ def rows(x, n):
     return total, last, x
 
 
+def until(x, n):
+    k, total = 0, 0.0
+    while k < n and total < 1e300:
+        if k % 3 == 1:
+            k += 2
+            continue
+        total += x[k % 1000]
+        k += 1
+    return k, total
+
+
+def solve(x, n):
+    found = 0
+    for i in range(n):
+        x *= 0.999999
+        if x[-1] < 0.5:
+            found = i
+            break
+    return i, found, x
+
+
+def forever(x, n):
+    k = 0
+    while True:
+        k += 1
+        x[k % 1000] += 1
+        if k == n:
+            break
+    return x, k
+
+
+def no_convergence(x, n):
+    for i in range(n):
+        x[i % 1000] += 1
+        if x[0] < -7:
+            break
+    else:
+        i = -i
+    return i, x
+
+
+def asks_once(x, n):
+    k = n
+    while (k := k - 1) > 0:
+        x[k % 1000] += k
+    return k, x
+
+
 @pytest.fixture
 def watched(monkeypatch):
     """Loops are taken over as soon as they are looked at, and the plans win."""
@@ -172,7 +220,9 @@ def watched(monkeypatch):
 
 
 @pytest.mark.usefixtures("watched")
-@pytest.mark.parametrize("function", [count, down, rows])
+@pytest.mark.parametrize(
+    "function", [count, down, rows, until, solve, forever, no_convergence, asks_once]
+)
 def test_a_loop_is_taken_over_while_it_runs(function):
     n = 1_500_001
     fast, x = aj.autocluster(function), np.linspace(0.0, 1.0, 1000)
@@ -220,8 +270,14 @@ def test_which_loops_can_be_taken_over():
             print(i)
         for x[0] in range(n):
             x += 1
+        while x[0] > 3:
+            x -= 1
+        while x[0] < 3:
+            x += 1
+        else:
+            x[0] = 2
         return x
 
     tree = RegionTree(source_of(several))
     split_early(tree)
-    assert [loop.statement.lineno - tree.root.lines[0] for loop in loops_with_rest(tree.root)] == [0, 7]
+    assert [loop.statement.lineno - tree.root.lines[0] for loop in loops_with_rest(tree.root)] == [0, 2, 7, 18]

@@ -121,9 +121,8 @@ class _Survey(Loops):
         function = source.function
         code = function.__code__
         own = frozenset(code.co_varnames) | frozenset(code.co_cellvars) | frozenset(region.live_out)
-        self.frame = Frame(
-            source.name, source.file, {}, function.__globals__, self.prologue.constant(function.__globals__), {}, own
-        )
+        path = self.prologue.constant(function.__globals__)
+        self.frame = Frame(source.name, source.file, {}, function.__globals__, path, {}, own, maybe=region.maybe)
         for name in region.live_in:
             value = values.get(name, UNKNOWN)
             self.frame.env[name] = self.wrap(value, f"L_{name}", name, moving=name in region.moving)

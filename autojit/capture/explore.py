@@ -10,7 +10,6 @@ from autojit.capture.capture import Capture, Cut, Options, capture, region_key
 from autojit.capture.names import names
 from autojit.capture.regions import Region, RegionTree
 from autojit.capture.values import UNKNOWN
-from autojit.errors import Reason
 
 
 def explore(tree: RegionTree, region: Region, values: dict[str, Any], options: Options) -> Iterator[Capture | Cut]:
@@ -20,10 +19,6 @@ def explore(tree: RegionTree, region: Region, values: dict[str, Any], options: O
     regions which need it may be found to be native here and still be captured when they are met in a run.
     """
     if not region.worthwhile:
-        return
-    if region.unbound:
-        first = region.statements[0]
-        yield Cut(first, Reason("unbound", f"`{region.unbound}` may have no value here", tree.source.line(first)))
         return
     seen = options.seen.get(region_key(region), {})
     values = {name: seen.get(name, UNKNOWN) if _is_unknown(value) else value for name, value in values.items()}

@@ -80,7 +80,7 @@ class Expressions(Calls):
             if name in scope.env:
                 return scope.env[name]
             if name in scope.local_names and name not in scope.cells:
-                raise CannotCapture("raises", f"UnboundLocalError: `{name}` has no value here")
+                raise scope.unbound(name)
             if name in scope.cells:
                 cell, path = scope.cells[name]
                 try:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autojit.capture.regions import BREAK, CONTINUE, RETURN, TEMPORARY, Native, Region, RegionTree, is_callee, leaving
+from autojit.capture.rest import exit_of
 from autojit.capture.source import compile_body
 from autojit.errors import CannotCapture
 
@@ -131,15 +132,13 @@ class _Emitter:
         statement = native.statement
         if not native.blocks:
             return self.calls.visit(copy.deepcopy(statement))
-        statement = copy.copy(statement)
+        statement, first = copy.copy(statement), []
         if native.rest is not None and native.rest.number in self.probes:
-            _count(statement, native)
+            statement, first = self.counted(native)
         for (name, position), region in native.blocks.items():
             emitted = self.region(region)
             if name != "part":
-                if name == "body" and native.rest is not None and native.rest.number in self.probes:
-                    emitted = [_takeover(native.rest, native.stop), *emitted]
-                setattr(statement, name, emitted)
+                setattr(statement, name, first + emitted if name == "body" else emitted)
                 continue
             field = "cases" if isinstance(statement, ast.Match) else "handlers"
             parts = list(getattr(statement, field))
@@ -150,6 +149,27 @@ class _Emitter:
             if hasattr(statement, header):
                 setattr(statement, header, self.calls.visit(copy.deepcopy(getattr(statement, header))))
         return statement
+
+    def counted(self, native: Native) -> tuple[ast.stmt, list[ast.stmt]]:
+        """A loop that can be moved on, and what stands before its body: the rest of it may be taken over.
+
+        `for i in range(n)` becomes `for i in (it := probe.iter(range(n)))`, and `while test` becomes
+        `for k in (it := probe.iter(probe.forever))` with `if not test: break` before the body.
+        """
+        loop, stop, rest = native.statement, native.stop, native.rest
+        assert rest is not None
+        mark, first = f"'{_MARK}{rest.number}'", [_takeover(native, rest)]
+        text = f"for {native.counter} in ({stop}_it := {mark}.iter({mark}.forever)):\n    pass"
+        made: Any = ast.parse(text).body[0]
+        for node in ast.walk(made):
+            if hasattr(node, "lineno"):
+                ast.copy_location(node, loop)
+        if isinstance(loop, ast.While):
+            first.append(exit_of(loop, self.calls.visit(copy.deepcopy(loop.test))))
+        elif isinstance(loop, ast.For):
+            made.target = loop.target
+            made.iter.value.args = [loop.iter]
+        return made, first
 
 
 class _Calls(ast.NodeTransformer):
@@ -202,22 +222,13 @@ def can_be_timed(region: Region) -> bool:
     return region.depth <= _TIMED_DEPTH or not region.exits
 
 
-def _count(loop: Any, native: Native) -> None:
-    """`for i in range(n)` becomes `for i in (it := iter(range(n)))`."""
-    assert native.rest is not None
-    made = ast.parse(f"({native.stop}_it := '{_MARK}{native.rest.number}'.iter())", mode="eval").body
-    for node in ast.walk(made):
-        ast.copy_location(node, loop.iter)
-    made.value.args = [loop.iter]  # type: ignore[attr-defined] -- our own text
-    loop.iter = made
-
-
-def _takeover(rest: Region, stop: str) -> ast.stmt:
+def _takeover(native: Native, rest: Region) -> ast.stmt:
     """What stands before the body of a loop whose rest may be taken over."""
-    mark, arguments = f"'{_MARK}{rest.number}'", ", ".join(rest.live_in)
+    mark, arguments, stop = f"'{_MARK}{rest.number}'", ", ".join(rest.live_in), native.stop
     begun = f"{mark}.due and ({stop} := {mark}.begin({stop}_it)) is not None"
     condition = f"if {begun} and ({TEMPORARY} := {mark}.enter({arguments})) is not None:"
-    return _answered(rest, condition, [f"{mark}.advance({stop}_it, {stop})", "continue"])
+    leave = [f"if {native.left}: break"] if native.left else []
+    return _answered(rest, condition, [*leave, f"{mark}.advance({stop}_it, {stop})", "continue"])
 
 
 def _probe(region: Region, original: list[ast.stmt]) -> ast.stmt:

@@ -36,12 +36,16 @@ class Native:
         blocks: Its nested blocks, by field name, as regions.
         rest: The region that can take a loop over at each iteration, if there is one.
         stop: The name of the number at which that region stops.
+        counter: The name of the number that counts the loop's iterations.
+        left: The name that tells whether that region has left the loop; or "": it never does.
     """
 
     statement: ast.stmt
     blocks: dict[tuple[str, int], Region] = field(default_factory=dict)
     rest: Region | None = None
     stop: str = ""
+    counter: str = ""
+    left: str = ""
 
 
 @dataclass(eq=False, slots=True)
@@ -51,14 +55,16 @@ class Region:
     Attributes:
         number: The position in the order of creation; names the region.
         statements: The statements, in program order.
-        live_in: Local names the statements may read before they bind them; all are certainly bound.
+        live_in: Local names the statements may read before they bind them, and those that a loop binds in some of its
+            iterations only; all are certainly bound.
         live_out: Local names bound here that may be read afterwards.
         certain: The part of `live_out` that every way through the region binds.
         late: The live-ins that are free variables without a value when the function was decorated.
         live_return: Local names bound here that may be read after a `return` in it, by a `finally` around the region
             or by a function that was made outside it.
         moving: Names that enclosing native loops rebind: their values change from entry to entry.
-        unbound: A live-in that may be unbound, so that the region can have no probe; or "".
+        maybe: Local names that the statements may read before they bind them, and that may have no value then. A plan
+            is not given them; statements that do read them are Python's.
         parts: What a split left: regions and native statements in program order; or `None`.
         early: The same for the calls that run before anybody has tried to capture the region; or `None`.
         once: Whether it runs no more often than the region it is an early part of, so that it needs no probe.
@@ -70,7 +76,7 @@ class Region:
     live_out: tuple[str, ...]
     certain: frozenset[str]
     moving: frozenset[str]
-    unbound: str = ""
+    maybe: frozenset[str] = frozenset()
     depth: int = 0
     live_return: tuple[str, ...] = ()
     late: tuple[str, ...] = ()
@@ -146,8 +152,7 @@ class RegionTree:
         self._hoisted = 0
         self.root = self._region(_skip_docstring(body), frozenset(), 0)
         # When the function starts, its parameters have values and nothing else has.
-        self.root.live_in = tuple(name for name in self.root.live_in if name in bound)
-        self.root.unbound = ""
+        self.root.maybe = frozenset()
         self.root.certain = frozenset()  # a call that starts again binds the names in a frame of its own
 
     def _region(
@@ -185,7 +190,8 @@ class RegionTree:
         ):
             # Control may also leave in the middle, with other names bound and other names live.
             live_out, ends = tuple(sorted(found.binds & (self.local_names | extra_live))), frozenset()
-        unbound = sorted(needed - bound)
+        maybe = needed - bound
+        needed = (needed | (_bound_now_and_then(statements) & frozenset(live_out))) & bound
         region = Region(
             len(self.regions),
             every,
@@ -193,7 +199,7 @@ class RegionTree:
             live_out,
             ends,
             moving,
-            unbound[0] if unbound else "",
+            maybe,
             depth,
             tuple(sorted(found.binds & (self.flow.raised.get(id(first), frozenset()) | held))),
             tuple(sorted(needed & self.late_names)),
@@ -201,11 +207,10 @@ class RegionTree:
         self.regions.append(region)
         return region
 
-    def rest_region(self, loop: ast.For, stop: str, moving: frozenset[str]) -> Region:
-        """The region of a loop that stands for the rest of another one, whose `stop` is a name of our own."""
-        self.local_names |= {stop}
-        self.bound[id(loop)] |= {stop}
-        return self._region([loop], moving, 1)
+    def rest_region(self, statements: list[ast.stmt], own: set[str], moving: frozenset[str]) -> Region:
+        """The region of statements that stand for the rest of a loop, with names of our `own` that are bound."""
+        self.local_names |= own
+        return self._region(statements, moving | own, 1)
 
     def split(self, region: Region, cuts: Sequence[ast.stmt]) -> None:
         """Take `cuts` out of a region as native statements; the runs between them become regions."""
@@ -341,6 +346,16 @@ def assigned_after(statements: Sequence[ast.stmt]) -> frozenset[str]:
     """The names that a run of statements certainly binds when control reaches its end."""
     marker = ast.Pass()
     return assigned_before([*statements, marker], frozenset()).get(id(marker), frozenset())
+
+
+def _bound_now_and_then(statements: Sequence[ast.stmt]) -> frozenset[str]:
+    """The names that loops in these statements bind in some of their iterations, but not in all."""
+    found: frozenset[str] = frozenset()
+    for statement in statements:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.For | ast.While):
+                found |= names(node.body).binds - assigned_after(node.body)
+    return found
 
 
 def _skip_docstring(body: list[ast.stmt]) -> list[ast.stmt]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Iterator
 from typing import Any
 
 from autojit.capture.names import names
@@ -11,10 +12,19 @@ from autojit.capture.regions import TEMPORARY, Native, RegionTree, leaving
 
 
 def add_rest(tree: RegionTree, native: Native, moving: frozenset[str]) -> None:
-    """Give a native `for i in range(a, b, c)` the region `for i in range(i, stop, c)`, where that can stand for it.
+    """Give a native `for i in range(a, b, c)` or `while` loop a region for its rest, where that can stand for it.
 
-    The region is entered where an iteration begins, with any `stop`. It has no `else`: control goes back to the loop,
-    which has nothing left to do or goes on at `stop`.
+    The rest of the `for` loop is `for i in range(i, stop, c)`, entered where an iteration begins, with any `stop`.
+    Control goes back to the loop, which has nothing left to do or goes on at `stop`. With a `break` it is
+
+        left = True
+        for i in range(i, stop, c):
+            ...
+        else:
+            left = False
+
+    and the loop is told to break if it was left. `while test` counts as `for k in range(k, stop)` that breaks where
+    `not test`, so that the test is asked as often as Python would.
 
     Args:
         tree: The regions of the function.
@@ -22,38 +32,76 @@ def add_rest(tree: RegionTree, native: Native, moving: frozenset[str]) -> None:
         moving: Names that loops around it rebind.
     """
     loop = native.statement
-    if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name) or not _is_range(tree, loop.iter):
+    if not isinstance(loop, ast.For | ast.While) or not _range_is_builtin(tree):
         return
-    if any(isinstance(leaver, ast.Break | ast.Return) for statement in loop.body for leaver in leaving(statement)):
-        return  # the data would decide how the region is left
+    stop = f"{TEMPORARY}_stop_{len(tree.regions)}"
     found = names([loop])
+    if any(isinstance(leaver, ast.Return) for leaver in leaving(loop)):
+        return  # the data would decide how the region is left
+    if isinstance(loop, ast.While):
+        if loop.orelse:  # that is left by another way
+            return
+        counter, steps, body, place = f"{stop}_k", [], [exit_of(loop), *loop.body], loop.test
+        before = tree.bound[id(loop)]
+    else:
+        if not isinstance(loop.target, ast.Name) or not _is_range(loop.iter):
+            return
+        counter, steps, body, place = loop.target.id, loop.iter.args[2:], loop.body, loop.iter  # type: ignore[attr-defined] -- a call
+        before = tree.bound[id(loop.body[0])]
     if (found.binds & (tree.flow.captured | tree.free_names | tree.late_names)) or found.binds - tree.local_names:
         return
-    native.stop = stop = f"{TEMPORARY}_stop_{len(tree.regions)}"
-    bounds: list[ast.expr] = [ast.Name(loop.target.id, ast.Load()), ast.Name(stop, ast.Load())]
-    step = loop.iter.args[2:]  # type: ignore[attr-defined] -- a call
-    iterable = ast.Call(ast.Name("range", ast.Load()), [*bounds, *step], [])
-    rest = ast.For(ast.Name(loop.target.id, ast.Store()), iterable, loop.body, [])
-    for node in (rest, rest.target, iterable, iterable.func, *bounds):
-        ast.copy_location(node, loop.iter if node is not rest else loop)
-    first, last = loop.body[0], loop.body[-1]
-    tree.flow.after[id(rest)] = tree.flow.after[id(last)]
-    tree.flow.raised[id(rest)] = tree.flow.raised.get(id(loop), frozenset())
-    tree.bound[id(rest)] = tree.bound[id(first)]
-    region = tree.rest_region(rest, stop, moving | found.binds | {stop})
-    if not region.late and not region.unbound:
+    native.stop, native.counter = stop, counter
+    text = f"{stop}_left = True\nfor {counter} in range({counter}, {stop}):\n    pass\nelse:\n    {stop}_left = False"
+    statements: list[Any] = ast.parse(text).body
+    for node in _nodes(statements):
+        if hasattr(node, "lineno"):
+            ast.copy_location(node, loop if isinstance(node, ast.stmt) else place)
+    rest = statements[-1]
+    rest.iter.args += steps
+    rest.body = body
+    if any(isinstance(leaver, ast.Break) for statement in body for leaver in leaving(statement)):
+        native.left = f"{stop}_left"
+    else:
+        rest.orelse = []
+        statements = [rest]
+    tree.flow.after[id(rest)] = tree.flow.after[id(loop.body[-1])] | tree.flow.after[id(loop)]
+    tree.flow.raised[id(statements[0])] = tree.flow.raised.get(id(loop), frozenset())
+    tree.bound[id(statements[0])] = before | {stop, counter}
+    region = tree.rest_region(statements, {stop, counter}, moving | found.binds)
+    if not region.late:
         native.rest = region
 
 
-def _is_range(tree: RegionTree, node: Any) -> bool:
-    """Whether an expression is a call of the builtin `range`, with a step that the text tells."""
+def exit_of(loop: ast.While, test: ast.expr | None = None) -> ast.stmt:
+    """`if not test: break`, which stands before the body of a `while` loop that counts.
+
+    Args:
+        loop: The loop.
+        test: What to ask instead of its own test.
+    """
+    leave = ast.If(ast.UnaryOp(ast.Not(), loop.test if test is None else test), [ast.Break()], [])
+    for node in (leave, leave.test, leave.body[0]):
+        ast.copy_location(node, loop.test)
+    return leave
+
+
+def _nodes(statements: list[ast.stmt]) -> Iterator[ast.AST]:
+    for statement in statements:
+        yield from ast.walk(statement)
+
+
+def _range_is_builtin(tree: RegionTree) -> bool:
+    is_builtin = "range" not in tree.local_names and tree.source.function.__globals__.get("range", range) is range
+    return is_builtin and getattr(builtins, "range", None) is range
+
+
+def _is_range(node: Any) -> bool:
+    """Whether an expression is a call of `range`, with a step that the text tells."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"):
         return False
-    function = tree.source.function
-    is_builtin = "range" not in tree.local_names and function.__globals__.get("range", range) is range
-    if not is_builtin or getattr(builtins, "range", None) is not range or node.keywords:
+    if node.keywords or not 1 <= len(node.args) <= 3:
         return False
-    if not 1 <= len(node.args) <= 3 or any(isinstance(a, ast.Starred | ast.NamedExpr) for a in ast.walk(node)):
+    if any(isinstance(a, ast.Starred | ast.NamedExpr) for a in ast.walk(node)):
         return False
     step = node.args[2] if len(node.args) == 3 else ast.Constant(1)
     if isinstance(step, ast.UnaryOp) and isinstance(step.op, ast.USub):

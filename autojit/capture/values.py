@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from autojit.errors import CannotCapture
 from autojit.ir.graph import Operand, Value
 from autojit.ir.op import Op
 from autojit.ir.spec import Kind, Spec
@@ -323,10 +324,11 @@ class Frame:
         namespace: The function's globals.
         namespace_path: Their name in the prologue; `None` for NumPy's own modules, which are taken as constant.
         cells: Free variables to abstract values, for functions that are not the region's own.
-        locals: The names that are local.
+        local_names: The names that are local.
         caller: The frame that called this one.
         node: The function's definition.
         postponed: Whether annotations are not evaluated in the function's file.
+        maybe: Local names that may have a value which nobody here knows.
     """
 
     name: str
@@ -341,6 +343,13 @@ class Frame:
     caller: Frame | None = None
     node: Any = None
     postponed: bool = False
+    maybe: frozenset[str] = frozenset()
+
+    def unbound(self, name: str) -> CannotCapture:
+        """The error where a local name is read that has no value."""
+        if name in self.maybe:
+            return CannotCapture("unbound", f"`{name}` may have no value here")
+        return CannotCapture("raises", f"UnboundLocalError: `{name}` has no value here")
 
 
 def storages_in(values: Iterable[Any]) -> Iterator[Storage]:

@@ -32,7 +32,7 @@ def compiler_ir_of(controller: Controller, /, *args: Any, **kwargs: Any) -> Call
     if controller.strict and not (explanation.is_whole and explanation.clusters):
         reasons = (*explanation.native_statements, *explanation.host_nodes)
         if reasons:
-            raise controller.uncompilable(reasons)
+            raise controller.trouble.uncompilable(reasons)
     if not explanation.clusters:
         raise AutojitError(f"nothing of `{explanation.name}` compiles for these arguments\n{explanation}")
 

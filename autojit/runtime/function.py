@@ -6,16 +6,12 @@ import contextlib
 import functools
 import inspect
 import logging
-import os
-import sys
 import threading
 import time
 import types
-import warnings
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from autojit.capture.calls import source_of
@@ -24,9 +20,8 @@ from autojit.capture.early import early_regions, loops_with_rest, split_early
 from autojit.capture.explore import explore_parts
 from autojit.capture.probes import can_be_timed, instrument
 from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
-from autojit.compile.persistent import disk_cache
 from autojit.config import Config
-from autojit.errors import AutojitError, AutojitWarning, CannotCapture, Reason, SourceLine, UncompilableError
+from autojit.errors import CannotCapture, Reason, SourceLine
 from autojit.partition.cost import entry_cost, estimate
 from autojit.passes.pipeline import Pass
 from autojit.runtime import plans
@@ -41,6 +36,7 @@ from autojit.runtime.plan import UNSET, Plan, native_plan
 from autojit.runtime.probe import Probe, Restart
 from autojit.runtime.remade import remade
 from autojit.runtime.takeover import Takeover
+from autojit.runtime.trouble import Trouble
 from autojit.runtime.twins import Twins
 from autojit.runtime.warmup import WarmUp
 
@@ -55,7 +51,6 @@ _SAVING_STATES = 5e-6
 _MAX_TRAPS = 8
 #: Reasons that hold whatever the types of the arguments are.
 _ALWAYS = frozenset(["effect", "statement", "long-loop", "unsupported-syntax"])
-_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
 class Controller:
@@ -84,6 +79,7 @@ class Controller:
         self.strict = strict
         self.is_callee = is_callee
         self.explain_all = explain
+        self.trouble = Trouble(function.__qualname__, config, strict)
         self.counters = Counters()
         # A region may be larger than one cluster, up to what is sensible to interpret.
         self.options = Options(max(config.max_cluster_size, Options().node_budget), config.unroll_budget, config.exact)
@@ -97,7 +93,6 @@ class Controller:
         self.twins = Twins(self._twin)
         self.warm_up = WarmUp(self) if config.policy == "measured" and not strict else None
         self._lock = threading.RLock()  # one thread captures at a time
-        self._warned: set[str] = set()
         self._looks_again = 0.0  # for probes that have slept long enough
         try:
             self.tree = RegionTree(source_of(function), function.__closure__ or ())
@@ -125,7 +120,7 @@ class Controller:
         for region in self.tree.regions:
             is_new = region.number not in self.probes and not region.once
             is_asked = self.warm_up is None or can_be_timed(region)
-            if is_new and is_asked and region.worthwhile and not region.unbound:
+            if is_new and is_asked and region.worthwhile:
                 self.probes[region.number] = Probe(region, self, self.enabled)
         marks: dict[int, object] = {**self.probes, **self._takeovers()}
         try:
@@ -160,7 +155,7 @@ class Controller:
         @functools.wraps(original)
         def refuse(*args: Any, **kwargs: Any) -> Any:
             if self.enabled:
-                raise self.uncompilable((reason,))
+                raise self.trouble.uncompilable((reason,))
             return original(*args, **kwargs)
 
         refuse.__autojit_original__ = original  # type: ignore[attr-defined] -- functions take attributes
@@ -219,7 +214,7 @@ class Controller:
             if not probe.on:
                 return None
             if probe.is_made_for(me, values):
-                self._warn("internal", f"a plan of `{self.original.__qualname__}` refuses the call it was made for")
+                self.trouble.warn("internal", f"a plan of `{self.trouble.name}` refuses the call it was made for")
                 self._off(probe)
                 return None
             self.counters.misses += 1
@@ -285,7 +280,7 @@ class Controller:
             trial = self.warm_up.try_later(probe, heat, prepared)
             return None if trial is None else trial.plan
         plan = self.compile(prepared, probe)
-        self.tell_trouble()
+        self.trouble.of_the_disk()
         plans.add(probe, plan)
         return plan
 
@@ -309,11 +304,11 @@ class Controller:
             return None
         prepared = prepare(captured, self.config, self.strict)
         if self.strict and (captured.draws or any(node.cluster is None for node in prepared.graph.nodes)):
-            raise self.uncompilable(self.explain_all(self, values))
+            raise self.trouble.uncompilable(self.explain_all(self, values))
         if self.strict and len({node.cluster for node in prepared.graph.nodes}) > 1:
             size, most = len(prepared.graph.nodes), self.config.max_cluster_size
             detail = f"{size} operations, more than `--max_cluster_size={most}`"
-            raise self.uncompilable((Reason("budget", detail, self._line(probe)),))
+            raise self.trouble.uncompilable((Reason("budget", detail, self._line(probe)),))
         if probe.region.depth and not self.strict and self._too_small(prepared):
             reason = Reason("too-small", "the loop body is too little work", self._line(probe))
             plans.add(probe, native_plan(captured, reason))
@@ -362,7 +357,7 @@ class Controller:
     def _give_up(self, probe: Probe, captured: Capture, values: dict[str, Any]) -> None:
         """A region is not captured as a whole: split it; calls of these types stay native here."""
         if self.strict:
-            raise self.uncompilable(self.explain_all(self, values))
+            raise self.trouble.uncompilable(self.explain_all(self, values))
         assert self.tree is not None
         cuts = captured.cuts
         if probe.region.parts is None:
@@ -396,8 +391,7 @@ class Controller:
 
     def plan_failed(self, probe: Probe, plan: Plan, error: Exception) -> None:
         """A plan raised: run the statements from now on."""
-        self._warn("internal", f"a plan of `{self.original.__qualname__}` failed: {type(error).__name__}: {error}")
-        log.debug("a plan failed", exc_info=error)
+        self.trouble.of_a_plan(error)
         self._off(probe)
         return None
 
@@ -407,21 +401,9 @@ class Controller:
 
     def miss_failed(self, probe: Probe, error: Exception) -> None:
         """Making a plan failed inside autojit or XLA."""
-        self.tell_failure(error)
+        self.trouble.of_compiling(error)
         self._off(probe)
         return None
-
-    def tell_failure(self, error: Exception) -> None:
-        """Warn of a failure to compile; `jit_compile` raises."""
-        message = f"`{self.original.__qualname__}` could not be compiled: {type(error).__name__}: {error}"
-        if self.strict:
-            raise AutojitError(message) from error
-        log.debug("%s", message, exc_info=error)
-        self._warn("internal", message)
-
-    def uncompilable(self, reasons: tuple[Reason, ...]) -> UncompilableError:
-        """The error of `jit_compile`."""
-        return UncompilableError(self.original.__qualname__, reasons)
 
     def _too_many(self, probe: Probe) -> None:
         first, last = probe.region.lines
@@ -430,24 +412,13 @@ class Controller:
             probe.dropped += 1
         else:
             self._off(probe)
-        self._warn(
+        self.trouble.warn(
             "too-many-plans",
-            f"lines {first}-{last} of `{self.original.__qualname__}` were called with more than "
+            f"lines {first}-{last} of `{self.trouble.name}` were called with more than "
             f"{self.config.max_plans} combinations of shapes and constants; "
             + ("they run in NumPy from now on" if not probe.on else "the oldest is compiled again when it comes back")
             + probe.heats.differences(probe.region.live_in),
         )
-
-    def tell_trouble(self) -> None:
-        """Warn of a disk cache that cannot be used."""
-        disk = disk_cache(self.config)
-        if disk is not None and (trouble := disk.take_trouble()) is not None:
-            self._warn("disk-cache", f"{trouble}; programs are compiled again by each process")
-
-    def _warn(self, id: str, message: str) -> None:
-        if id not in self._warned:
-            self._warned.add(id)
-            warnings.warn(f"autojit [{id}]: {message}", AutojitWarning, stacklevel=_frames_of_autojit() + 1)
 
     # ---- what the user asks
 
@@ -482,14 +453,6 @@ class Controller:
 
 def _prefix(probe: Probe) -> str:
     return f"region_{probe.region.number}_" if probe.region.number else ""
-
-
-def _frames_of_autojit() -> int:
-    """How many frames, from the caller of this function on, lie above the user's line."""
-    count, frame = 0, sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        count, frame = count + 1, frame.f_back
-    return count
 
 
 def _cut_off() -> None:

@@ -107,7 +107,7 @@ class Trial:
             self.turns += compiled is not None
             if self.error is not None:
                 self._fail()
-            self.controller.tell_trouble()
+            self.controller.trouble.of_the_disk()
             self.probe.time(self.rough if compiled is None else self.numpy)
             return NATIVE
         start = time.perf_counter()
@@ -195,7 +195,7 @@ class Trial:
             self._lose(self.numpy.best or self.rough.best)
             return
         self._leave(Reason("internal", f"compiling failed: {error}", self._line))
-        self.controller.tell_failure(error)
+        self.controller.trouble.of_compiling(error)
 
     def _leave(self, reason: Reason) -> None:
         plans.replace(self.probe, self.plan, native_plan(self.prepared.capture, reason))

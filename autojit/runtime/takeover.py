@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass
 from threading import get_ident
@@ -89,6 +90,8 @@ class Takeover:
 
     __slots__ = ("_course", "_error", "_state", "controller", "due", "probe")
     unset = UNSET
+    #: What a `while` loop counts over.
+    forever = range(sys.maxsize)
 
     def __init__(self, probe: Any, controller: Any) -> None:
         self.probe = probe
@@ -119,7 +122,7 @@ class Takeover:
         """Where the iterations that begin now should stop; `None` if NumPy goes on."""
         error, self._error = self._error, None
         if error is not None:
-            self.controller.tell_failure(error)
+            self.controller.trouble.of_compiling(error)
         is_ours = type(iterator) is _RANGE_ITERATOR and self.controller.enabled and get_ident() not in MAKING
         if not is_ours or self._state in ("compiling", "off") or not is_default():
             self.due = False
@@ -168,7 +171,7 @@ class Takeover:
             if comes_from_a_signal(error):
                 raise
             self._give_up()
-            self.controller.tell_failure(error)
+            self.controller.trouble.of_compiling(error)
         return None
 
     def advance(self, iterator: Any, stop: int) -> None:
