@@ -33,11 +33,11 @@ def of_the_iteration_before(x, n, first):
     for i in range(n):
         LOG.append(i)
         if i:
-            x = x + z
+            x = x + z  # noqa: F821 -- of the iteration before
         elif first:
             x = x + 1
         z = x * 0.5
-    return x
+    return x, z
 
 
 def in_an_array_that_is_written(x, n, first):

@@ -24,7 +24,7 @@ from autojit.errors import CannotCapture, Reason
 from autojit.ir.graph import Operand
 from autojit.ops.chapters import TABLE
 
-#: How a way ended that Python leaves by an exception: the call is left to NumPy.
+#: How a way ended on which nothing goes on: by an exception, where the call is left to NumPy, or by an endless loop.
 RAISED = -1
 #: Outside loops, Python takes a branch itself when the statements under it are more work than this.
 _SMALL_BRANCH = 40
@@ -346,8 +346,14 @@ class Branches(Undo):
 
     def _way(self, way: Callable[[], Signal]) -> Signal:
         """One way of a branch. Where Python would raise, the call is left to NumPy."""
-        state = self.save()
         self.hidden += 1
+        try:
+            return self._or_raised(way)
+        finally:
+            self.hidden -= 1
+
+    def _or_raised(self, way: Callable[[], Signal]) -> Signal:
+        state = self.save()
         try:
             return way()
         except CannotCapture as error:
@@ -358,8 +364,21 @@ class Branches(Undo):
             self.left.append(reason)
             self.trap_if(self.builder.const(True))
             return RAISED, None
-        finally:
-            self.hidden -= 1
+
+    def execute(self, statement: ast.stmt) -> Signal:
+        # Where other ways have left, a statement that raises is one more way, like a branch that does.
+        return self._or_raised(lambda: self._execute(statement)) if self.exits else self._execute(statement)
+
+    def _execute(self, statement: ast.stmt) -> Signal:
+        return super().execute(statement)
+
+    def end(self, signal: Signal) -> Signal:
+        """How a region or function ends whose statements end with `signal`: where none goes on, as the last way out."""
+        if signal is None or signal[0] != RAISED:
+            return signal
+        last = self.exits.pop()
+        self._continue_with(last.env)
+        return last.kind, last.value
 
     def _continue_with(self, env: dict[str, Any]) -> None:
         self.frame.env.clear()
@@ -395,9 +414,9 @@ class Branches(Undo):
         predicate = self.builder.predicate
         try:
             signal = self.block(node.body)
-            if signal is not None and signal[0] == RAISED:
+            if signal is not None and signal[0] == RAISED and not self.exits:
                 raise CannotCapture("raises", f"`{frame.name}` raises")
-            return self.returned(signal)
+            return self.returned(self.end(signal))
         finally:
             self.exits = outer
             self.builder.predicate = predicate

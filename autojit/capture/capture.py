@@ -172,7 +172,7 @@ class _Survey(Loops):
                 self._cut(statement, CannotCapture("argument-type", f"a large integer: {error}"))
                 signal = None
             if signal is not None:
-                return signal
+                return self.end(signal)
         return None
 
     # ---- cuts

@@ -337,25 +337,34 @@ class Carry(Branches):
                 last.append(name)
         if self.has_chosen:
             self._refuse_unclear(heads, ends, written)
-        leaves = self._leaves(leaving.value, inner, initial, seen)
+        handed = {id(value.storage): value for value in ends.values()}
+        leaves: dict[int, Arr] = {}
+        for part in parts_of(leaving.value):
+            if is_made_inside(part, initial):
+                leaf = self._leaf(part, inner, own_heads, storages)
+                # The same object stays one.
+                leaves[id(part)] = leaf if leaf.kind != "array" else handed.setdefault(id(leaf.storage), leaf)
+        behind = list(
+            {id(leaf): leaf for leaf in leaves.values() if all(leaf is not v for v in ends.values())}.values()
+        )
         outputs = [self.read(plain(ends[name]) if name in names.either else ends[name]) for name in names.carried]
         for name in heads:
             if name in names.either:
                 outputs.append(self._flag(self._is_python(ends[name])))
         outputs += [storage.value for storage in storages]
-        behind = [self.read(value) for value in (*(ends[name] for name in last), *leaves)]
+        unread = [self.read(value) for value in (*(ends[name] for name in last), *behind)]
         flags = [leaving.broke, leaving.returned, leaving.stop]
-        behind += [flag for flag in flags if flag is not None]
+        unread += [flag for flag in flags if flag is not None]
         # Nobody reads these at the head of an iteration.
-        places = [inner.input(operand.spec) for operand in behind]
-        outputs = [inner.own(operand) for operand in (*outputs, *behind)]
+        places = [inner.input(operand.spec) for operand in unread]
+        outputs = [inner.own(operand) for operand in (*outputs, *unread)]
         captured = list(inner.captured.values())
         first: list[Value] = [index.value, *slots]  # type: ignore[list-item] -- inputs of the body are values
         inputs = (*first, *places, *(value for _, value in captured))
         graph = Graph("body", inputs, tuple(inner.nodes), tuple(outputs))
         return (
             Body(graph, [operand for operand, _ in captured], list(names.carried), dict(names.either), list(storages),
-                 last, ends, after, opaque, leaving, leaves, moved, kept),
+                 last, ends, after, opaque, leaving, leaves, behind, moved, kept),
             [],
             stable,
         )  # fmt: skip
@@ -400,20 +409,16 @@ class Carry(Branches):
             self.compute(template, lambda a, b: bool(range(a, b, step)[least - 1 :]), course.start, course.stop)
         )
 
-    def _leaves(self, value: Any, inner: BodyBuilder, initial: dict[str, Any], seen: set[int]) -> list[Arr]:
-        """The arrays and numbers of a returned value that the loop hands out."""
-        leaves: list[Arr] = []
-        for part in parts_of(value):
-            if not is_made_inside(part, initial):
-                continue
-            if isinstance(part, LoopInt | Sym):
-                part = self._as_scalar(part)
-            is_array = isinstance(part, Arr) and part.kind == "array"
-            is_own = is_array and not part.steps and inner.owns(part.storage.value) and id(part.storage) not in seen
-            if not isinstance(part, Arr) or (is_array and not is_own):
-                raise CannotCapture("long-loop", "it returns another view or object in each iteration")
-            leaves.append(part)
-        return leaves
+    def _leaf(self, part: Any, inner: BodyBuilder, heads: set[int], storages: list[Storage]) -> Arr:
+        """A part of a returned value that an iteration has made, as what the loop hands out."""
+        if isinstance(part, LoopInt | Sym):
+            part = self._as_scalar(part)
+        if isinstance(part, Arr) and part.kind != "array":
+            return part
+        if isinstance(part, Arr) and not part.steps and part.storage not in storages and _in_c_order(part):
+            if inner.owns(part.storage.value) or id(part.storage) in heads:
+                return part
+        raise CannotCapture("long-loop", "it returns another view or object in each iteration")
 
     # ---- heads
 

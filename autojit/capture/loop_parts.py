@@ -94,7 +94,8 @@ class Body:
         after: What other names mean after the loop.
         opaque: Names that are carried, or not, and that nobody may use after the loop.
         leaving: How it may be left.
-        leaves: The parts of a returned value that the loop computes.
+        leaves: By identity, the parts of a returned value that the loop computes: some of `ends`, or of `behind`.
+        behind: Those that no name means at the end of an iteration.
         moved: For names that trade their arrays: each name to the name whose array it gets.
         kept: Names that mean an array of the program's that must not be mistaken for a copy.
         draws: The random numbers that its iterations draw.
@@ -110,7 +111,8 @@ class Body:
     after: dict[str, Any]
     opaque: dict[str, Opaque]
     leaving: Leaving
-    leaves: list[Arr]
+    leaves: dict[int, Arr]
+    behind: list[Arr]
     moved: dict[str, str]
     kept: list[str]
     draws: tuple[Event, ...] = ()

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.branches import Exit
+from autojit.capture.branches import RAISED, Exit
 from autojit.capture.carry import Carry
-from autojit.capture.loop_parts import Body, Course, Names, is_made_inside
+from autojit.capture.loop_parts import Body, Course, Names
 from autojit.capture.names import Flow, names
-from autojit.capture.regions import BREAK, RETURN
+from autojit.capture.regions import BREAK, RETURN, leaving
 from autojit.capture.statements import Signal
 from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Opaque, Storage, Stream, Sym, make_dummy, plain
 from autojit.errors import CannotCapture, SourceLine
@@ -203,7 +203,7 @@ class Loops(Carry):
                     raise CannotCapture("long-loop", "what it carries changes its type")
             self.here(node)
             self._emit(body, course, stop, entered)
-            yield None
+            yield (RAISED, None) if _is_endless(node) else None
 
         def safe(course: Course) -> Signal:
             return self.unroll(turns(course), lambda: self.block(node.orelse))
@@ -281,7 +281,7 @@ class Loops(Carry):
                 raise CannotCapture("long-loop", f"`{name}` changes its type")
         inits += [self._flag(self._is_python(initial[name])) for name in body.names if name in body.either]
         inits += [storage.value for storage in body.storages]
-        behind = [body.ends[name].spec for name in body.last] + [leaf.spec for leaf in body.leaves]
+        behind = [value.spec for value in (*(body.ends[name] for name in body.last), *body.behind)]
         inits += [self._placeholder(spec) for spec in behind]
         flags = [flag for flag in (leaving.broke, leaving.returned) if flag is not None]
         inits += [self.builder.const(False) for _ in flags]
@@ -310,7 +310,9 @@ class Loops(Carry):
                 ways = [body.ends[name], initial.get(name)]
                 storages = [value.storage for value in ways if isinstance(value, Arr)]
                 env[name].storage.origins = tuple(s for each in storages for s in each.origins or (each,))
-        leaves = [self._named(next(after)) for _ in body.leaves]
+        made = {id(body.ends[name]): env[name] for name in (*body.names, *body.last)}
+        made.update({id(value): self._named(next(after)) for value in body.behind})
+        leaves = {part: made[id(leaf)] for part, leaf in body.leaves.items()}
         broke = next(after) if leaving.broke is not None else None
         returned = next(after) if leaving.returned is not None else None
         if body.moved:
@@ -321,7 +323,7 @@ class Loops(Carry):
         self._bind_last(course, leaving.stop is not None)
         builder = self.builder
         if returned is not None:
-            value = _rebuilt(leaving.value, iter(leaves), initial)
+            value = _rebuilt(leaving.value, leaves)
             self.exits.append(Exit(RETURN, builder.under(returned), dict(env), value))
             builder.predicate = builder.under(returned, negated=True)
         if broke is not None:
@@ -411,19 +413,26 @@ def _has_loop(node: ast.For) -> bool:
     return any(isinstance(inner, ast.For | ast.While) for statement in node.body for inner in ast.walk(statement))
 
 
+def _is_endless(node: ast.For | ast.While) -> bool:
+    """Whether no iteration leaves a loop for what stands behind it."""
+    if not (isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and node.test.value):
+        return False
+    return not any(isinstance(way, ast.Break) for statement in node.body for way in leaving(statement))
+
+
 def _is_int(value: Any) -> bool:
     if isinstance(value, Arr):
         return value.kind == "python" and value.dtype == np.int64
     return isinstance(value, LoopInt) or type(getattr(value, "value", None)) is int
 
 
-def _rebuilt(value: Any, leaves: Iterator[Arr], initial: dict[str, Any]) -> Any:
+def _rebuilt(value: Any, leaves: dict[int, Arr]) -> Any:
     """A returned value, with what the loop computed in place."""
     if isinstance(value, Items) and value.kind is tuple:
-        return Items(tuple, [_rebuilt(part, leaves, initial) for part in value.values])
+        return Items(tuple, [_rebuilt(part, leaves) for part in value.values])
     if isinstance(value, Opaque):
         raise CannotCapture(value.id, value.detail)
-    return next(leaves) if is_made_inside(value, initial) else value
+    return leaves.get(id(value), value)
 
 
 def _order(moved: dict[str, str]) -> int:
