@@ -8,14 +8,15 @@ exact moves nothing, and sums and products of small whole numbers and quarters a
 from __future__ import annotations
 
 import ast
+import functools
 import operator
+import types
 from typing import Any
 
 import numpy as np
 
 from autojit.ops.chapters import TABLE
 from tests.ops.tolerances import BOUNDS, EXACT, Bound, _allowed, _unit
-from tests.programs_strategy import load
 
 #: A product may be contracted with a sum that follows, so it is as good as not rounded.
 _PRODUCT = Bound("contracted with a sum that follows", single=1, double=1, complex=3)
@@ -58,6 +59,12 @@ class _Insert(ast.NodeTransformer):
         return after + ast.parse(f"{target} = __after__({name!r}, {target}, __value__)").body
 
 
+@functools.lru_cache(1)
+def _with_noise(source: str) -> types.CodeType:
+    tree = ast.fix_missing_locations(_Insert().visit(ast.parse(source)))
+    return compile(tree, "<with noise>", "exec", dont_inherit=True)
+
+
 class Noise:
     """A program's function with noise.
 
@@ -71,9 +78,10 @@ class Noise:
         self.rng = np.random.default_rng(seed)
         self.flush = flush
         self.sign = -1.0 if seed % 2 else 1.0
-        tree = ast.fix_missing_locations(_Insert().visit(ast.parse(source)))
-        extra = {"__call__": self.call, "__binary__": self.binary, "__after__": self.after}
-        self.program = load(ast.unparse(tree), extra)
+        namespace: dict[str, Any] = {"__name__": "random_program"}
+        namespace.update({"__call__": self.call, "__binary__": self.binary, "__after__": self.after})
+        exec(_with_noise(source), namespace)
+        self.program = namespace["program"]
 
     def call(self, function: Any, *args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)

@@ -48,6 +48,7 @@ class Capture:
         unrolled: The loops that were unrolled: their lines, and why they are no loops of the program.
         left: What raises in a branch: calls whose data leads there are NumPy's.
         draws: The random numbers that are drawn before the graph's work; inputs of the graph.
+        is_quiet: Whether a part of it is in a block that ignores floating point errors.
     """
 
     region: Region
@@ -63,6 +64,7 @@ class Capture:
     unrolled: tuple[tuple[SourceLine, str], ...] = ()
     left: tuple[Reason, ...] = ()
     draws: tuple[Event, ...] = ()
+    is_quiet: bool = False
 
 
 @dataclass(slots=True)
@@ -295,6 +297,7 @@ class _Survey(Loops):
             region, self.prologue, [], {}, graph, tuple(self.input_names), exit_code, recipes,
             tuple(str(write.target) for write in writes), tuple(s.path for s in self.arrays if s.path),
             tuple(self.unrolled.items()), tuple(dict.fromkeys(self.left)), tuple(self.draws),
+            self.is_quiet,
         )  # fmt: skip
 
     def _at_exit(self, name: str) -> Any:

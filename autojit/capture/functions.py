@@ -12,6 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from autojit.capture.arrays import Arrays
 from autojit.capture.lists import from_list, is_list, is_tuple
+from autojit.capture.overlap import mask_is_apart
 from autojit.capture.recorder import describe
 from autojit.capture.refusals import check_arguments
 from autojit.capture.values import Arr, Items, Known, Partial, Storage, Sym
@@ -218,8 +219,12 @@ class Functions(Arrays):
         out = given.pop("out", Known(None))
         if isinstance(out, Items) and out.kind is tuple and len(out.items) == 1 and row.family == "elementwise":
             out = out.items[0]  # type: ignore[index] -- a tuple has a list
+        where = given.pop("where", None) if isinstance(function, np.ufunc) else None
         operands, params = self.sort_row(row, given)
-        result = self.apply(row, operands, params)
+        if where is None or (isinstance(where, Known) and where.value is True):
+            result = self.apply(row, operands, params)
+        else:
+            result = self._where(row, where, operands, params, out)
         if not (isinstance(out, Known) and out.value is None):
             if not isinstance(out, Arr) or not isinstance(result, Arr):
                 raise CannotCapture("keyword", f"`out=` of `{row.name}`")
@@ -239,6 +244,30 @@ class Functions(Arrays):
             kind = RESULT_TYPES.get(row.name)
             return Items(kind, result) if kind is not None else Items(tuple, result)
         return result
+
+    def _where(self, row: Op, where: Any, operands: list[Any], params: dict[str, Any], out: Any) -> Arr:
+        """What a ufunc with `where=` makes of `out`."""
+        if not isinstance(out, Arr):
+            raise CannotCapture("keyword", f"`where=` of `{row.name}` without `out=`: the other elements have no value")
+        if not isinstance(where, Arr) or where.dtype != np.bool_:
+            raise CannotCapture("keyword", f"`where=` of `{row.name}` that is no array of bools")
+        mask_is_apart(where, out)
+        if row.traps:  # the elements that are left out may be what it traps on
+            operands = [
+                self.apply(TABLE["np.where"], [where, operand, Known(1)], {})
+                if isinstance(operand, Arr) and operand.dtype.kind in "iu"
+                else operand
+                for operand in operands
+            ]
+        result = self.apply(row, operands, params)
+        if not isinstance(result, Arr):
+            raise CannotCapture("keyword", f"`where=` of `{row.name}`, which has several results")
+        if not np.can_cast(result.dtype, out.dtype, "same_kind"):
+            raise CannotCapture("raises", f"UFuncTypeError: cannot cast the result of `{row.name}` to {out.dtype}")
+        chosen = self.apply(TABLE["np.where"], [where, self.astype(result, out.dtype), self.fresh(self.read(out))], {})
+        if chosen.shape != out.shape:
+            raise CannotCapture("raises", f"ValueError: the operands of `{row.name}` do not fit into `out`")
+        return chosen
 
     def _bounded(self, row: Op, given: dict[str, Any]) -> tuple[Op, dict[str, Any]]:
         """A call of `np.clip` with one bound is another function's."""

@@ -455,6 +455,7 @@ class Recorder(Memory):
                     raise CannotCapture("argument-type", f"the integer {operand.value} does not fit into {dtype}")
         return operand
 
+    @np.errstate(all="ignore")  # the plan runs it, too
     def _observe(self, op: Op, inputs: Sequence[Operand], params: dict[str, Any], layouts: Any) -> Observed:
         """The specs and strides of a host op's results: from an earlier run, or by running it now on real inputs."""
         given = repr(exact_key(tuple(params.items())))

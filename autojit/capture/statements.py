@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from autojit.capture.calls import TRUSTED, source_of
 from autojit.capture.draws import Draws
 from autojit.capture.put_functions import exactly, put_flat
@@ -143,6 +145,24 @@ class Statements(Draws):
             raise CannotCapture("data-branch", "the data decides how the body of a `try` with `finally` is left")
         final = self.block(node.finalbody)
         return final if final is not None else signal
+
+    is_quiet = False
+
+    def _run_With(self, node: ast.With) -> Signal:
+        """`with np.errstate(...)` that ignores errors: compiled code reports none anyway."""
+        for item in node.items:
+            call = item.context_expr
+            if not isinstance(call, ast.Call) or item.optional_vars is not None or self.frame.trusted:
+                raise CannotCapture("statement", "a `with` statement")
+            function = self.evaluate(call.func)
+            if not isinstance(function, Known) or function.value is not np.errstate or call.args:
+                raise CannotCapture("statement", "a `with` statement")
+            states = {keyword.arg: self.static(self.evaluate(keyword.value)) for keyword in call.keywords}
+            kinds = ("all", "divide", "over", "under", "invalid")
+            if any(kind not in kinds or how != "ignore" for kind, how in states.items()):
+                raise CannotCapture("errstate", "an error state that does more than ignore")
+            self.is_quiet = self.is_quiet or bool(states)
+        return self.block(node.body)
 
     def _run_Assign(self, node: ast.Assign) -> Signal:
         value = self.evaluate(node.value)

@@ -1,4 +1,4 @@
-"""What must hold around a call for compiled code to mean the same as NumPy: default error state and warnings."""
+"""What must hold around a call for compiled code to mean the same as NumPy: its error state and the warnings."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _filters_quiet = True
 
 
 def is_default() -> bool:
-    """Whether NumPy's error state is the default and no warning filter turns RuntimeWarning into more than a print."""
+    """Whether NumPy's error state is the default or ignores more, and warnings are printed at most."""
     state = _state.get(_unset)
-    if state is not _default_state and np.geterr() != _DEFAULT:
+    if state is not _default_state and any(how not in ("ignore", _DEFAULT[kind]) for kind, how in np.geterr().items()):
         return False
     filters = warnings.filters
     if filters is _filters and len(filters) == len(_filters_seen) and (not filters or filters[0] is _filters_seen[0]):
