@@ -27,10 +27,13 @@ def vector_is_apart(array: Arr, index: Index, operands: list[Any], value: Any) -
     """Whether `array[index] = value` may be done at once: NumPy copies the value first, except for some vectors.
 
     Raises:
-        CannotCapture: A vector is assigned to another one in the same memory, in one direction with other steps.
+        CannotCapture: A vector is assigned to another one in the same memory, in one direction with other steps, or
+            to the elements that a mask selects.
     """
     if not isinstance(value, Arr) or value.storage is not array.storage or not value.dummy.ndim:
         return
+    if value.dummy.size > 1 and any(operand.spec.dtype == np.bool_ for operand in operands):
+        raise CannotCapture("overlap", "elements that a mask selects are assigned from the same memory")
     steps = _steps(array, index, operands)
     step = value.dummy.strides[-1]
     if len(steps) == 1 and value.shape[-1] > 1 and steps[0] * step > 0 and steps[0] != step:

@@ -58,7 +58,8 @@ def _setitem_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec,
             raise TypeError(f"{text}, input has {value.ndim} dimensions")
         count_axis = len(plan.rest) - plan.at
         shape = value.shape[max(0, value.ndim - len(plan.rest) - 1) :]
-        if len(shape) > count_axis and shape[-count_axis - 1] != 1:
+        is_counted = len(shape) > count_axis and shape[-count_axis - 1] != 1
+        if is_counted and (params["index"].entries != (Place(0),) or value.ndim > len(plan.rest) + 1):
             raise CannotCapture("data-shape", "the data decides how many of the assigned values are used")
         shape = tuple(n for place, n in enumerate(shape) if place != len(shape) - count_axis - 1)
         check_value(shape, plan.rest)
@@ -134,6 +135,7 @@ def _setitem_samples(rng: Any) -> list[Any]:
         ((x, rng.standard_normal(3), 1), {"index": Index((-1, Window(0, 3)))}),
         ((x, rng.standard_normal((3, 5)), rows), {"index": Index((Place(0),))}),
         ((x, np.nan, x > 0), {"index": Index((Place(0),))}),
+        ((x, rng.standard_normal((2, 5)), np.array([True, False, False, True])), {"index": Index((Place(0),))}),
     ]
 
 
@@ -162,7 +164,7 @@ SETITEM = Op(
     traps=True,
     text=_setitem_text,
     samples=_setitem_samples,
-    note="`x[index] = value`; the last one of repeated indices wins, as in NumPy",
+    note="`x[index] = value`; the last one of repeated indices wins, as in NumPy; as many values as a mask selects",
 )
 
 ROWS = (GETITEM, SETITEM)

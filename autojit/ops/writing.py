@@ -104,9 +104,11 @@ def write_static(base: Any, value: Any, starts: Sequence[int], counts: Sequence[
 
 
 def write_masked(base: Any, value: Any, plan: Plan, operands: Sequence[Any], trap: Trap) -> Any:
-    """The new base for a boolean array and a value that does not depend on how many elements it selects."""
+    """The new base for a boolean array, and one value for all elements that it selects or one for each of them."""
     assert plan.mask is not None
     first, ndim, operand = plan.mask
+    if value.ndim == len(plan.rest) + 1 and value.shape[plan.at] != 1:
+        return _write_counted(base, value, operands[operand], trap)
     block = read_box(base, plan, operands, trap)
     mask = operands[operand].reshape((1,) * first + operands[operand].shape + (1,) * (block.ndim - first - ndim))
     value = drop_leading(value, len(plan.rest) + 1)
@@ -121,6 +123,18 @@ def write_masked(base: Any, value: Any, plan: Plan, operands: Sequence[Any], tra
     if all(isinstance(axis.entry, Slice) and axis.whole for axis in plan.axes):
         return block
     return write_box(base, block, plan, operands, trap)
+
+
+def _write_counted(base: Any, values: Any, mask: Any, trap: Trap) -> Any:
+    """The new base for a boolean array of its first axes, and as many values as that selects."""
+    count = values.shape[0]
+    trap(jnp.count_nonzero(mask) != count)
+    if not count or not base.size:
+        return base
+    number = jnp.clip(jnp.cumsum(mask.ravel()) - 1, 0, count - 1).reshape(mask.shape)
+    values = jnp.broadcast_to(values, (count, *base.shape[mask.ndim :]))
+    chosen = values.at[number].get(mode="promise_in_bounds", wrap_negative_indices=False)
+    return jnp.where(mask.reshape(mask.shape + (1,) * (base.ndim - mask.ndim)), chosen, base)
 
 
 def _without(shape: tuple[int, ...], place: int) -> tuple[int, ...]:
