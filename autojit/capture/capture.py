@@ -127,6 +127,10 @@ class _Survey(Loops):
         self.frame = Frame(source.name, source.file, {}, function.__globals__, path, {}, own, maybe=region.maybe)
         for name in region.live_in:
             value = values.get(name, UNKNOWN)
+            if type(value) is list and f"{name}[]" in region.moving:  # a plan for each length would be one too many
+                self.prologue.check(f"type(L_{name}) is {self.prologue.constant(list)}", f"`{name}` is a list")
+                self.frame.env[name] = Opaque("moving-shape", f"the length of `{name}` changes in the loop")
+                continue
             self.frame.env[name] = self.wrap(value, f"L_{name}", name, moving=name in region.moving)
         self.frame.node = source.node
         self.frame.postponed = source.postponed

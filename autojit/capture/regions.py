@@ -21,6 +21,7 @@ from autojit.errors import CannotCapture, SourceLine
 END, RETURN, BREAK, CONTINUE = 0, 1, 2, 3
 #: Who mentions these may read any local name.
 _FRAMES = ("currentframe", "_getframe", "f_locals")
+_RESIZE = ("append", "extend", "insert", "pop", "remove", "clear")
 _ALL_NAMES = ("locals", "eval", "exec", *_FRAMES)
 
 #: The name that holds a plan's result for a moment, and the prefix of arguments taken out of native calls.
@@ -62,7 +63,8 @@ class Region:
         late: The live-ins that are free variables without a value when the function was decorated.
         live_return: Local names bound here that may be read after a `return` in it, by a `finally` around the region
             or by a function that was made outside it.
-        moving: Names that enclosing native loops rebind: their values change from entry to entry.
+        moving: Names that enclosing native loops rebind: their values change from entry to entry. `x[]` stands for a
+            list `x` whose length they change.
         maybe: Local names that the statements may read before they bind them, and that may have no value then. A plan
             is not given them; statements that do read them are Python's.
         parts: What a split left: regions and native statements in program order; or `None`.
@@ -250,7 +252,7 @@ class RegionTree:
         native = Native(statement)
         moving, depth = region.moving, region.depth
         if isinstance(statement, ast.For | ast.While | ast.AsyncFor):
-            moving = moving | names([statement]).binds
+            moving = moving | names([statement]).binds | _resized(statement)
             depth += 1
         for block_name in ("body", "orelse", "finalbody"):
             block = getattr(statement, block_name, None)
@@ -346,6 +348,13 @@ def assigned_after(statements: Sequence[ast.stmt]) -> frozenset[str]:
     """The names that a run of statements certainly binds when control reaches its end."""
     marker = ast.Pass()
     return assigned_before([*statements, marker], frozenset()).get(id(marker), frozenset())
+
+
+def _resized(loop: ast.AST) -> set[str]:
+    """`x[]` for each name whose list a loop makes longer or shorter."""
+    called = [node.func for node in ast.walk(loop) if isinstance(node, ast.Call)]
+    methods = [f for f in called if isinstance(f, ast.Attribute) and f.attr in _RESIZE]
+    return {f"{method.value.id}[]" for method in methods if isinstance(method.value, ast.Name)}
 
 
 def _bound_now_and_then(statements: Sequence[ast.stmt]) -> frozenset[str]:
