@@ -23,6 +23,7 @@ from autojit.capture.values import (
     Method,
     Opaque,
     Ragged,
+    Rows,
     Selected,
     Storage,
     Sym,
@@ -108,7 +109,7 @@ class Arrays(PythonNumbers):
     def _is_sequence(self, value: Any) -> bool:
         if isinstance(value, Items):
             return is_plain(value.kind)
-        return isinstance(value, Known) and isinstance(value.value, list | tuple | dict)
+        return isinstance(value, Rows) or (isinstance(value, Known) and isinstance(value.value, list | tuple | dict))
 
     def _sequence_operator(self, kind: type, left: Any, right: Any) -> Any:
         if kind is ast.Add and self._is_sequence(left) and self._is_sequence(right):

@@ -26,6 +26,7 @@ from autojit.capture.values import (
     Method,
     Opaque,
     Partial,
+    Rows,
     Selected,
     Stream,
     Sym,
@@ -131,6 +132,8 @@ class Builtins(Iteration):
             return Known(value.shape[0])
         if isinstance(value, Selected):
             return self.array_attribute(value, "shape").items[0]
+        if isinstance(value, Rows):
+            return self.row_count(value)
         if isinstance(value, Items) and is_plain(value.kind):
             return Known(len(value.items))
         if isinstance(value, LoopInt):
@@ -317,6 +320,8 @@ class Builtins(Iteration):
             else:
                 self.prologue.check(f"bool({value.name}) is {result}", f"a condition is {result}")
             return result
+        if isinstance(value, Rows):
+            return value.count > 0
         if isinstance(value, Items) and is_plain(value.kind):
             self._lacks(value.kind, ("__bool__",))
             return bool(value.items)

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.loops import Loops
 from autojit.capture.names import names
 from autojit.capture.plain import is_fixed
 from autojit.capture.prologue import Prologue
 from autojit.capture.recorder import Observed
 from autojit.capture.regions import END, RETURN, Region, RegionTree, is_callee
 from autojit.capture.results import Recipe, RecipeMaker, Unset
+from autojit.capture.rows import RowLoops
 from autojit.capture.statements import Signal
 from autojit.capture.streams import Event
 from autojit.capture.values import UNKNOWN, Arr, ArraySpec, Closure, Frame, Items, Known, Opaque, Sym, storages_in
@@ -98,7 +98,7 @@ def capture(tree: RegionTree, region: Region, values: dict[str, Any], options: O
     return _Survey(tree, region, options).run(values)
 
 
-class _Survey(Loops):
+class _Survey(RowLoops):
     """Interprets a region's statements; a statement that fails is noted and stepped over."""
 
     def __init__(self, tree: RegionTree, region: Region, options: Options) -> None:

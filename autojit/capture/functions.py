@@ -15,7 +15,7 @@ from autojit.capture.lists import from_list, is_list, is_tuple
 from autojit.capture.overlap import mask_is_apart
 from autojit.capture.recorder import describe
 from autojit.capture.refusals import check_arguments
-from autojit.capture.values import Arr, Items, Known, Partial, Storage, Sym
+from autojit.capture.values import Arr, Items, Known, Partial, Rows, Storage, Sym
 from autojit.capture.view_functions import VIEW_FUNCTIONS, VIEW_METHODS
 from autojit.errors import CannotCapture
 from autojit.ir.op import Op
@@ -374,7 +374,7 @@ class Functions(Arrays):
             raise CannotCapture("keyword", f"a {type(number).__name__} for `{name}=` of `{row.name}`")
 
     def _array_operand(self, value: Any) -> Any:
-        if isinstance(value, Items) or (isinstance(value, Known) and isinstance(value.value, list | tuple)):
+        if isinstance(value, Items | Rows) or (isinstance(value, Known) and isinstance(value.value, list | tuple)):
             return self.as_array(value)
         if isinstance(value, Known) and isinstance(value.value, np.ndarray):
             return self.constant(value.value)

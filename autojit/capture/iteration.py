@@ -7,7 +7,7 @@ from typing import Any
 
 from autojit.capture.masked import MaskedArrays
 from autojit.capture.put_functions import flat_items
-from autojit.capture.values import Arr, Flat, Items, Known, Opaque, Stream, describe, is_plain
+from autojit.capture.values import Arr, Flat, Items, Known, Opaque, Rows, Stream, describe, is_plain
 from autojit.errors import CannotCapture
 
 #: Iterating over more items than this is a long loop.
@@ -56,6 +56,8 @@ class Iteration(MaskedArrays):
             return value.length
         if isinstance(value, Arr):
             return value.shape[0] if value.dummy.ndim else None
+        if isinstance(value, Rows):
+            return value.count
         if isinstance(value, Items):
             return len(value.items)
         inner = getattr(value, "value", None)

@@ -19,6 +19,7 @@ from autojit.capture.values import (
     Method,
     Opaque,
     Partial,
+    Rows,
     Storage,
     Sym,
     ViewStep,
@@ -69,11 +70,23 @@ class Container:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ListOf:
+    """A list of the first `count` rows of a result, or of all of them.
+
+    `kind` says what they are: numbers of Python's or of NumPy's, or arrays.
+    """
+
+    rows: Result
+    kind: str
+    count: Result | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Unset:
     """A name that this way through the region does not bind."""
 
 
-Recipe = FromPrologue | Constant | Result | ViewOf | Container | Unset
+Recipe = FromPrologue | Constant | Result | ViewOf | Container | ListOf | Unset
 
 
 class RecipeMaker:
@@ -128,6 +141,10 @@ class RecipeMaker:
             return self._array(value)
         if isinstance(value, LoopInt):
             return self._result(value.value, value.value.spec, None)
+        if isinstance(value, Rows):
+            parts = [value.array, *([] if value.length is None else [value.length])]
+            rows, *count = (self._result(self.recorder.read(part), part.spec, None) for part in parts)
+            return ListOf(rows, value.spec.kind, count[0] if count else None)
         if isinstance(value, Items):
             if value.path is not None:
                 return FromPrologue(value.path)

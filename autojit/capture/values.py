@@ -244,6 +244,32 @@ class Items:
 
 
 @dataclass(eq=False, slots=True)
+class Rows:
+    """A list that a compiled loop has filled: its items are the rows of an array.
+
+    Attributes:
+        array: The array, which nothing else means.
+        spec: Of an item: a number or a new array.
+        length: How many rows are items, where the data decides that: an array of one integer.
+    """
+
+    array: Arr
+    spec: Spec
+    length: Arr | None = None
+
+    @property
+    def count(self) -> int:
+        """How many items there are.
+
+        Raises:
+            CannotCapture: The data decides.
+        """
+        if self.length is not None:
+            raise CannotCapture("data-shape", "the data decides how long a list gets in a loop")
+        return self.array.shape[0]
+
+
+@dataclass(eq=False, slots=True)
 class Stream:
     """An iterator made inside the region. It is used up by being asked, and never leaves the region.
 
@@ -371,6 +397,8 @@ def describe(value: Any) -> str:
         return f"a `{type(value.value).__name__}`"
     if isinstance(value, Items | Stream):
         return f"a `{value.kind.__name__}`"
+    if isinstance(value, Rows):
+        return "a list that a loop has filled"
     if isinstance(value, Closure | Vectorize):
         return "a function"
     if isinstance(value, Method | Partial):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.capture import Capture
-from autojit.capture.results import Constant, Container, FromPrologue, Recipe, Result, Unset, ViewOf
+from autojit.capture.results import Constant, Container, FromPrologue, ListOf, Recipe, Result, Unset, ViewOf
 from autojit.capture.streams import render, streams_of
 from autojit.capture.values import ViewStep
 from autojit.compile.executable import Executable
@@ -225,6 +225,11 @@ class _Writer:
         name = f"x{len(self._made)}_{id(recipe) % 9973}"
         if isinstance(recipe, Result):
             text = self._result(graph.outputs[recipe.number], recipe)
+        elif isinstance(recipe, ListOf):
+            rows = self.recipe(recipe.rows, graph)
+            rows = rows if recipe.count is None else f"{rows}[:int({self.recipe(recipe.count, graph)})]"
+            texts = {"python": f"{rows}.tolist()", "scalar": f"[*{rows}]", "array": f"[row.copy() for row in {rows}]"}
+            text = texts[recipe.kind]
         elif isinstance(recipe, ViewOf):
             text = self.recipe(recipe.base, graph)
             for step in recipe.steps:

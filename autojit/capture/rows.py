@@ -1,0 +1,241 @@
+"""Lists that a loop fills: `xs = []`, then `xs.append(value)` in its iterations, as the rows of an array.
+
+Where each iteration appends, the row has the number of the iteration. Where some do, or the loop may be left early, the
+rows are counted while the loop runs.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.loop_parts import Body, Course
+from autojit.capture.loops import Loops
+from autojit.capture.statements import Signal
+from autojit.capture.undo import containers_of
+from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Rows, Sym
+from autojit.errors import CannotCapture
+from autojit.ir.graph import Operand
+from autojit.ir.spec import Spec
+from autojit.ops.chapters import TABLE
+
+_ALL = Items(tuple, [])
+#: The memory that the items of a list may take.
+_MOST_BYTES = 1 << 28
+_NUMBERS = (bool, int, float, complex, np.generic)
+
+
+class _Needs(Exception):
+    """The rows of a list have to be made before the loop is interpreted, and a count of them if it is `counted`."""
+
+    def __init__(self, number: int, spec: Spec, counted: bool) -> None:
+        self.number = number
+        self.form = spec, counted
+
+
+@dataclass(slots=True)
+class _Filling:
+    """A list while a loop fills it.
+
+    Attributes:
+        name: What it is called.
+        items: The list.
+        number: Which of the loop's lists.
+        rows: What becomes of it; `None` until it is known what the items are.
+    """
+
+    name: str
+    items: Items
+    number: int
+    rows: Rows | None = None
+
+
+class RowLoops(Loops):
+    """Rolls loops that fill lists; where they cannot, the rooms below try."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._filling: list[_Filling] = []
+        self._bind: Any = None  # of the course of the loop that fills
+        self._iteration: Any = Known(0)  # of the iteration
+
+    def _rolled(self, node: Any, course: Course) -> Signal:
+        filling = self._lists_of(node, course)
+        if not filling or (counted := self._counted(course)) is None:
+            return super()._rolled(node, course)
+        state, known = self.save(), dict[int, tuple[Spec, bool]]()
+        while True:
+            for one in filling:
+                one.rows = self._rows(*known[one.number], counted) if one.number in known else None
+            self._filling, self._bind = filling, counted.bind
+            try:
+                signal = super()._rolled(node, counted)
+            except _Needs as needs:
+                self.restore(state)
+                known[needs.number] = needs.form
+                continue
+            finally:
+                self._filling, self._bind = [], None
+            for one in filling:
+                if one.rows is not None:
+                    self.frame.env[one.name] = one.rows
+            return signal
+
+    # ---- before the loop
+
+    def _lists_of(self, node: Any, course: Course) -> list[_Filling]:
+        """The empty lists of which a loop knows nothing but that an iteration may append one item."""
+        if course.test is not None or self.in_loop or self.builder.predicate is not None:
+            return []
+        if any(isinstance(value, Closure) for value in self.frame.env.values()):
+            return []
+        named = [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
+        found: list[_Filling] = []
+        for statement in _once(node.body):
+            call = statement.value if isinstance(statement, ast.Expr) else None
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "append":
+                continue
+            if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
+                continue
+            name = call.func.value.id if isinstance(call.func.value, ast.Name) else ""
+            items = self.frame.env.get(name)
+            is_new = isinstance(items, Items) and items.kind is list and items.path is None and not items.items
+            if is_new and named.count(name) == 1 and self._means(items) == 1:
+                found.append(_Filling(name, items, len(found)))
+        return found
+
+    def _means(self, items: Any) -> int:
+        """How many names and items mean a list."""
+        count, frame = 0, self.frame
+        while frame is not None:
+            inner = [one for container, _ in containers_of(frame.env) for one in container.values]
+            count += sum(value is items for value in (*frame.env.values(), *inner))
+            frame = frame.caller or frame.parent
+        return count
+
+    def _counted(self, course: Course) -> Course | None:
+        """The course with a number of iterations that the plan is made for, and a count of them."""
+        if course.static is None:
+            if not all(isinstance(bound, Known | Sym) and not getattr(bound, "moving", False)
+                       for bound in (course.start, course.stop)):  # fmt: skip
+                return None
+            course = replace(course, start=Known(self.static(course.start)), stop=Known(self.static(course.stop)))
+        bind, first, step = course.bind, course.start, course.step
+
+        def count(index: Any) -> None:
+            if bind is not None:
+                bind(index)
+            number = self.binary(ast.Sub, index, first)
+            self._iteration = number if step == 1 else self.binary(ast.FloorDiv, number, Known(step))
+
+        return replace(course, bind=count)
+
+    def _rows(self, spec: Spec, counted: bool, course: Course) -> Rows:
+        assert course.static is not None
+        shape = (len(course.static), *spec.shape)
+        if math.prod(shape) * spec.dtype.itemsize > _MOST_BYTES:
+            raise CannotCapture("budget", "a list of that many items in a loop")
+        rows = Rows(self.apply(TABLE["np.zeros"], [], {"shape": shape, "dtype": spec.dtype}), spec)
+        if counted:
+            rows.length = self.apply(TABLE["np.zeros"], [], {"shape": (), "dtype": np.dtype(np.int64)})
+        return rows
+
+    # ---- in the loop
+
+    def _items_method(self, owner: Items, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        for one in self._filling:
+            if owner is one.items:
+                self._append(one, self._item(one, args[0]))
+                return Known(None)
+        return super()._items_method(owner, name, args, kwargs)
+
+    def _item(self, one: _Filling, value: Any) -> Arr:
+        """An item that can be a row: a number, or an array that nothing else means."""
+        is_number = isinstance(value, Known | Sym) and isinstance(value.value, _NUMBERS)
+        if is_number or isinstance(value, LoopInt):
+            return self._as_scalar(value)
+        if isinstance(value, Arr) and value.python is None:
+            is_own = self._is_private(value) and not self._references(value.storage) and value.dummy.flags.c_contiguous
+            if value.kind != "array" or (is_own and value.dummy.ndim):
+                return value
+        raise CannotCapture("long-loop", f"`{one.name}` gets items that are neither numbers nor new arrays")
+
+    def _append(self, one: _Filling, value: Arr) -> None:
+        counted = self.builder.predicate is not None
+        if one.rows is None or (counted and one.rows.length is None):
+            raise _Needs(one.number, value.spec, counted)
+        if one.rows.spec != value.spec:
+            raise CannotCapture("long-loop", f"`{one.name}` gets items of several types")
+        if one.rows.length is None:
+            self.setitem(one.rows.array, self._iteration, value)
+            return
+        length = self.getitem(one.rows.length, _ALL)
+        self.setitem(one.rows.array, length, value)
+        self.setitem(one.rows.length, _ALL, self.binary(ast.Add, length, Known(1)))
+
+    def _emit(self, body: Body, course: Course, stop: Operand, entered: bool) -> None:
+        if course.bind is self._bind and body.leaving.stop is not None:
+            for one in self._filling:
+                if one.rows is not None and one.rows.length is None:
+                    raise _Needs(one.number, one.rows.spec, True)
+        super()._emit(body, course, stop, entered)
+
+    # ---- behind the loop
+
+    def row_count(self, rows: Rows) -> Any:
+        """`len(rows)`."""
+        if rows.length is None:
+            return Known(rows.count)
+        return self.call_method(self.getitem(rows.length, _ALL), "item", [], {})
+
+    def row(self, rows: Rows, number: int) -> Any:
+        """An item of the list."""
+        if rows.spec.kind == "array":
+            raise CannotCapture("unsupported-syntax", "one of the arrays in a list that a loop has filled")
+        item = self.getitem(rows.array, Known(number))
+        if rows.spec.kind == "scalar":
+            return item
+        return self.call_method(item, "item", [], {})
+
+    def subscript(self, value: Any, key: Any) -> Any:
+        """`value[key]`."""
+        if isinstance(value, Rows):
+            if isinstance(key, LoopInt) and value.spec.kind == "scalar" and value.count:
+                return self.getitem(value.array, key)
+            number = self.static(key)
+            if type(number) is not int:
+                raise CannotCapture("unsupported-syntax", "a part of a list that a loop has filled")
+            return self.row(value, self.ask(range(value.count).__getitem__, number))
+        return super().subscript(value, key)
+
+    def each(self, value: Any) -> Iterator[Any]:
+        """The items that Python would iterate over."""
+        if isinstance(value, Rows):
+            self._check_trips(value.count)
+            return (self.row(value, number) for number in range(value.count))
+        return super().each(value)
+
+    def as_items(self, value: Any) -> Items:
+        """An `Items` for a sequence value."""
+        return Items(list, list(self.each(value))) if isinstance(value, Rows) else super().as_items(value)
+
+    def as_array(self, value: Any) -> Arr:
+        """`np.asarray` of nested sequences of scalars and arrays."""
+        if not isinstance(value, Rows):
+            return super().as_array(value)
+        _ = value.count  # must be known
+        return self.fresh(self.read(value.array))
+
+
+def _once(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that run at most once in an iteration."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, ast.If):
+            yield from _once(statement.body)
+            yield from _once(statement.orelse)
