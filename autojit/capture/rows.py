@@ -14,16 +14,20 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.iteration import MAX_TRIPS
 from autojit.capture.loop_parts import Body, Course
 from autojit.capture.loops import Loops
+from autojit.capture.regions import TEMPORARY
 from autojit.capture.statements import Signal
 from autojit.capture.undo import containers_of
-from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Rows, Sym
+from autojit.capture.values import Arr, Closure, Frame, Items, Known, LoopInt, Rows, Sym
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Operand
 from autojit.ir.spec import Spec
 from autojit.ops.chapters import TABLE
 
+#: The list of a comprehension.
+_LIST = f"{TEMPORARY}_list"
 _ALL = Items(tuple, [])
 #: The memory that the items of a list may take.
 _MOST_BYTES = 1 << 28
@@ -61,6 +65,7 @@ class RowLoops(Loops):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._filling: list[_Filling] = []
+        self._loops: dict[ast.ListComp, ast.For] = {}
         self._bind: Any = None  # of the course of the loop that fills
         self._iteration: Any = Known(0)  # of the iteration
 
@@ -184,6 +189,48 @@ class RowLoops(Loops):
                 if one.rows is not None and one.rows.length is None:
                     raise _Needs(one.number, one.rows.spec, True)
         super()._emit(body, course, stop, entered)
+
+    # ---- comprehensions
+
+    def _eval_ListComp(self, node: ast.ListComp) -> Any:
+        """A list of more items than are made one by one is filled by a loop."""
+        generator, *more = node.generators
+        if more or generator.is_async or any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
+            return super()._eval_ListComp(node)
+        state, outer = self.save(), self.frame
+        try:
+            course = self._course(self._as_loop(node))
+            course = None if course is None else self._counted(course)
+            trips = 0 if course is None or course.static is None else len(course.static)
+            self.restore(state)
+            if trips > MAX_TRIPS:
+                names = {part.id for part in ast.walk(generator.target) if isinstance(part, ast.Name)} | {_LIST}
+                self.frame = Frame(
+                    outer.name, outer.file, {_LIST: Items(list, [])}, outer.namespace, outer.namespace_path, {},
+                    frozenset(names), outer, outer.trusted,
+                )  # fmt: skip
+                self.execute(self._as_loop(node))
+                filled = self.frame.env[_LIST]
+                if isinstance(filled, Rows):
+                    return filled
+        except CannotCapture:
+            pass
+        finally:
+            self.frame = outer
+        self.restore(state)
+        return super()._eval_ListComp(node)
+
+    def _as_loop(self, node: ast.ListComp) -> ast.For:
+        loop = self._loops.get(node)
+        if loop is None:
+            generator = node.generators[0]
+            append = ast.Attribute(ast.Name(_LIST, ast.Load()), "append", ast.Load())
+            body: list[ast.stmt] = [ast.Expr(ast.Call(append, [node.elt], []))]
+            for test in reversed(generator.ifs):
+                body = [ast.If(test, body, [])]
+            loop = ast.copy_location(ast.For(generator.target, generator.iter, body, []), node)
+            self._loops[node] = ast.fix_missing_locations(loop)
+        return loop
 
     # ---- behind the loop
 
