@@ -483,3 +483,23 @@ def test_a_number_of_python_returned_early_stays_pythons():
     for function in (early, in_turn, of_a_helper):
         for x in (np.ones(3), -np.ones(3), np.array([-1.0, 2.0, 0.0])):
             check(function, x)
+
+
+def test_rows_that_are_exchanged_under_a_condition() -> None:
+    def decompose(a):
+        a, order = a.copy(), np.arange(len(a))
+        for k in range(len(a) - 1):
+            m = np.argmax(np.abs(a[k:, k])) + k
+            if a[m, k] == 0:
+                raise np.linalg.LinAlgError("singular")
+            if m != k:
+                a[[k, m]] = a[[m, k]]
+                order[[k, m]] = order[[m, k]]
+            a[k + 1 :, k] /= a[k, k]
+            a[k + 1 :, k + 1 :] -= np.outer(a[k + 1 :, k], a[k, k + 1 :])
+        return a, order
+
+    check(decompose, RNG.random((12, 12)), whole=True)
+    fast = aj.autocluster(decompose, policy="eager")
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        fast(np.zeros((12, 12)))

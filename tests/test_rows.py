@@ -375,10 +375,65 @@ def sorted_later(u, n):
     return es, np.array(es), max(es), sorted(es)
 
 
+def begins_with_an_array(u, n):
+    h = [u.copy()]
+    for _ in range(n):
+        u = u * 0.9
+        h.append(u.copy())
+    return h, np.vstack(h), np.stack(h), np.concatenate(h), np.array(h)
+
+
+def begins_with_numbers(u, n):
+    h = [0.0, 1.5]
+    for k in range(n):
+        h.append(float(u[k]))
+    return h, sum(h)
+
+
+def begins_and_counts(u, n):
+    h = [0]
+    for k in range(n):
+        if u[k] > 1.2:
+            h.append(k)
+    return h, len(h)
+
+
+def of_matrices(u, n):
+    h = [np.outer(u[:3], u[:3])]
+    for k in range(n):
+        h.append(np.outer(u[:3], u[:3]) + k)
+    return np.vstack(h), np.concatenate(h), h
+
+
+def begins_with_the_callers(u, n):
+    h = [u]
+    for k in range(n):
+        h.append(u * k)
+    return h
+
+
+def begins_with_another_type(u, n):
+    h = [0]
+    for k in range(n):
+        h.append(u[k])
+    return h
+
+
+def begins_with_what_is_written(u, n):
+    v = u * 2
+    h = [v]
+    for k in range(n):
+        h.append(u * k)
+    v += 1
+    return h
+
+
 FUNCTIONS = [
+    begins_with_an_array, begins_with_numbers, begins_and_counts, of_matrices, begins_with_the_callers, begins_with_another_type, begins_with_what_is_written,
     of_frames, of_an_array_that_is_written, of_arrays_written_later, asks_whether_it_is_empty, breaks, in_some_iterations, of_four_kinds, two_in_an_iteration, of_two_names_at_first, of_lists, of_arrays_of_lists, of_two_types, appends_afterwards, read_in_every_way, of_no_iterations, returns_it, appends_behind_a_return, continues, of_functions, in_both_arms, none_if_complete, read_by_a_loop, of_what_is_written, of_two_names, in_a_dict, of_a_name_that_is_used, of_new_arrays, in_fortran_order, of_what_raises, beyond_the_end, over_an_array, over_an_enumeration, of_one_array, of_bools, asks_its_length, in_a_while_loop, of_arrays_read_later, uses_its_length, compared, sorted_later,
 ]  # fmt: skip
 WHOLE = [
+    begins_with_an_array, begins_with_numbers, begins_and_counts, of_matrices,
     of_frames, breaks, in_some_iterations, of_four_kinds, read_in_every_way, continues, read_by_a_loop, of_new_arrays, over_an_array, over_an_enumeration,
 ]  # fmt: skip
 

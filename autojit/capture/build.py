@@ -130,6 +130,8 @@ class CaptureBuilder(Builder):
             if op.name.startswith("np.") and made[number].spec.dtype.kind not in "iu":
                 return made  # floats give NaN or infinity
             made[number] = self._or_else(made[number], value, source)
+        elif op.name == "pack" and all(_fits(operand.spec, Spec((), params["dtype"])) for operand in inputs):
+            return made
         elif any(isinstance(value, Index) for value in params.values()) or _may_raise(op, inputs):
             raise CannotCapture("data-branch", f"`{op.name}` may raise, in a branch that data decides")
         return made

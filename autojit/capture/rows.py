@@ -76,7 +76,7 @@ class RowLoops(Loops):
         state, known = self.save(), dict[int, tuple[Spec, bool]]()
         while True:
             for one in filling:
-                one.rows = self._rows(*known[one.number], counted) if one.number in known else None
+                one.rows = self._rows(one, *known[one.number], counted) if one.number in known else None
             self._filling, self._bind = filling, counted.bind
             try:
                 signal = super()._rolled(node, counted)
@@ -94,7 +94,7 @@ class RowLoops(Loops):
     # ---- before the loop
 
     def _lists_of(self, node: Any, course: Course) -> list[_Filling]:
-        """The empty lists of which a loop knows nothing but that an iteration may append one item."""
+        """The lists of which a loop knows nothing but that an iteration may append one item."""
         if course.test is not None or self.in_loop or self.builder.predicate is not None:
             return []
         if any(isinstance(value, Closure) for value in self.frame.env.values()):
@@ -109,7 +109,7 @@ class RowLoops(Loops):
                 continue
             name = call.func.value.id if isinstance(call.func.value, ast.Name) else ""
             items = self.frame.env.get(name)
-            is_new = isinstance(items, Items) and items.kind is list and items.path is None and not items.items
+            is_new = isinstance(items, Items) and items.kind is list and items.path is None
             if is_new and named.count(name) == 1 and self._means(items) == 1:
                 found.append(_Filling(name, items, len(found)))
         return found
@@ -140,14 +140,21 @@ class RowLoops(Loops):
 
         return replace(course, bind=count)
 
-    def _rows(self, spec: Spec, counted: bool, course: Course) -> Rows:
+    def _rows(self, one: _Filling, spec: Spec, counted: bool, course: Course) -> Rows:
+        """Rows for the items that a list has, and for those that it gets."""
         assert course.static is not None
-        shape = (len(course.static), *spec.shape)
+        items = [self._item(one, value, means=1) for value in one.items.values]
+        if any(item.spec != spec for item in items):
+            raise CannotCapture("long-loop", f"`{one.name}` gets items of several types")
+        shape = (len(items) + len(course.static), *spec.shape)
         if math.prod(shape) * spec.dtype.itemsize > _MOST_BYTES:
             raise CannotCapture("budget", "a list of that many items in a loop")
         rows = Rows(self.apply(TABLE["np.zeros"], [], {"shape": shape, "dtype": spec.dtype}), spec)
         if counted:
             rows.length = self.apply(TABLE["np.zeros"], [], {"shape": (), "dtype": np.dtype(np.int64)})
+            self.setitem(rows.length, _ALL, Known(len(items)))
+        for number, item in enumerate(items):
+            self.setitem(rows.array, Known(number), item)
         return rows
 
     # ---- in the loop
@@ -155,17 +162,18 @@ class RowLoops(Loops):
     def _items_method(self, owner: Items, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         for one in self._filling:
             if owner is one.items:
-                self._append(one, self._item(one, args[0]))
+                self._append(one, self._item(one, args[0], means=0))
                 return Known(None)
         return super()._items_method(owner, name, args, kwargs)
 
-    def _item(self, one: _Filling, value: Any) -> Arr:
-        """An item that can be a row: a number, or an array that nothing else means."""
+    def _item(self, one: _Filling, value: Any, means: int) -> Arr:
+        """An item that can be a row: a number, or an array that so many names and items mean: only the list itself."""
         is_number = isinstance(value, Known | Sym) and isinstance(value.value, _NUMBERS)
         if is_number or isinstance(value, LoopInt):
             return self._as_scalar(value)
         if isinstance(value, Arr) and value.python is None:
-            is_own = self._is_private(value) and not self._references(value.storage) and value.dummy.flags.c_contiguous
+            is_own = self._is_private(value) and self._references(value.storage) == means
+            is_own = is_own and value.dummy.flags.c_contiguous
             if value.kind != "array" or (is_own and value.dummy.ndim):
                 return value
         raise CannotCapture("long-loop", f"`{one.name}` gets items that are neither numbers nor new arrays")
@@ -177,7 +185,9 @@ class RowLoops(Loops):
         if one.rows.spec != value.spec:
             raise CannotCapture("long-loop", f"`{one.name}` gets items of several types")
         if one.rows.length is None:
-            self.setitem(one.rows.array, self._iteration, value)
+            before = len(one.items.values)
+            number = self.binary(ast.Add, self._iteration, Known(before)) if before else self._iteration
+            self.setitem(one.rows.array, number, value)
             return
         length = self.getitem(one.rows.length, _ALL)
         self.setitem(one.rows.array, length, value)
@@ -266,6 +276,16 @@ class RowLoops(Loops):
             self._check_trips(value.count)
             return (self.row(value, number) for number in range(value.count))
         return super().each(value)
+
+    def call_numpy(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Call a NumPy function."""
+        rows = args[0] if len(args) == 1 and not kwargs else None
+        if isinstance(rows, Rows) and rows.spec.kind == "array" and function in (np.stack, np.vstack, np.concatenate):
+            array = self.as_array(rows)
+            if function is np.stack or (function is np.vstack and len(array.shape) == 2):
+                return array
+            return self.reshape(array, (array.shape[0] * array.shape[1], *array.shape[2:]))
+        return super().call_numpy(function, args, kwargs)
 
     def as_items(self, value: Any) -> Items:
         """An `Items` for a sequence value."""
