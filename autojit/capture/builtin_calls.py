@@ -132,8 +132,6 @@ class Builtins(Iteration):
             return Known(value.shape[0])
         if isinstance(value, Selected):
             return self.array_attribute(value, "shape").items[0]
-        if isinstance(value, Rows):
-            return self.row_count(value)
         if isinstance(value, Items) and is_plain(value.kind):
             return Known(len(value.items))
         if isinstance(value, LoopInt):

@@ -109,8 +109,9 @@ class RowLoops(Loops):
                 continue
             name = call.func.value.id if isinstance(call.func.value, ast.Name) else ""
             items = self.frame.env.get(name)
-            is_new = isinstance(items, Items) and items.kind is list and items.path is None
-            if is_new and named.count(name) == 1 and self._means(items) == 1:
+            if not isinstance(items, Items) or items.kind is not list or items.path is not None:
+                continue
+            if named.count(name) == 1 and self._means(items) == 1:
                 found.append(_Filling(name, items, len(found)))
         return found
 
@@ -244,11 +245,12 @@ class RowLoops(Loops):
 
     # ---- behind the loop
 
-    def row_count(self, rows: Rows) -> Any:
-        """`len(rows)`."""
-        if rows.length is None:
-            return Known(rows.count)
-        return self.call_method(self.getitem(rows.length, _ALL), "item", [], {})
+    def _builtin_len(self, value: Any, /) -> Any:
+        if not isinstance(value, Rows):
+            return super()._builtin_len(value)
+        if value.length is None:
+            return Known(value.count)
+        return self.call_method(self.getitem(value.length, _ALL), "item", [], {})
 
     def row(self, rows: Rows, number: int) -> Any:
         """An item of the list."""
