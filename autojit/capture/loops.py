@@ -210,7 +210,14 @@ class Loops(Carry):
 
         state = self.save()
         try:
-            return safe(course)
+            try:
+                return safe(course)
+            except CannotCapture as error:
+                if error.id != "moving-shape" or not self.has_factors or self.knows_factors:
+                    raise
+                self.restore(state)
+                self.knows_factors = True
+                return safe(course)
         except CannotCapture as error:
             if error.id != "moving-shape" or course.static is not None or course.test is not None:
                 raise

@@ -39,12 +39,22 @@ _BOOL_ROWS: dict[type, str] = {ast.BitAnd: "py_and", ast.BitOr: "py_or", ast.Bit
 
 
 class PythonNumbers(Views):
-    """Operators between Python numbers of which at least one is a value of the graph."""
+    """Operators between Python numbers of which at least one is a value of the graph.
+
+    Attributes:
+        has_factors: Whether a loop index was multiplied by an int that each call brings anew.
+        knows_factors: Whether the program may depend on such ints: then slices from `i * stride` on have a fixed
+            length.
+    """
+
+    has_factors = knows_factors = False
 
     def python_number(self, kind: type, left: Any, right: Any) -> Any:
         """`left <operator> right` for Python numbers."""
         if kind in _COMPARE_ROWS:
             return self._compare_numbers(kind, left, right)
+        if kind is ast.Mult:
+            left, right = self._factor(left, right), self._factor(right, left)
         kinds = {_kind(value) for value in (left, right)}
         if kinds == {"b"} and kind in _BOOL_ROWS:
             return self._number(_BOOL_ROWS[kind], left, right)
@@ -60,6 +70,13 @@ class PythonNumbers(Views):
             return LoopInt(self.read(made), low, high)
         (value,) = self.builder.add(TABLE[_ROWS[kind]], [self.operand(left), self.operand(right)], {}, self.line)
         return LoopInt(value, low, high, affine_of(kind, left, right))
+
+    def _factor(self, value: Any, other: Any) -> Any:
+        is_factor = isinstance(value, Sym) and type(value.value) is int and not value.moving
+        if not is_factor or not isinstance(other, LoopInt):
+            return value
+        self.has_factors = True
+        return Known(self.demand(value)) if self.knows_factors else value
 
     def _stays_small(self, kind: type, left: Any, right: Any) -> bool:
         """Whether a sum or product of ints, one of them made from loop indices, stays far from 64 bits.

@@ -119,7 +119,7 @@ def test_boolean_read_is_refused():
     with pytest.raises(CannotCapture, match="data-shape"):
         GETITEM.infer([spec_of(x), spec_of(x > 0)], {"index": Index((Place(0),))})
     with pytest.raises(CannotCapture, match="data-shape"):
-        SETITEM.infer([spec_of(x), spec_of(x[:2]), spec_of(x > 0)], {"index": Index((Place(0),))})
+        SETITEM.infer([spec_of(np.ones((4, 3))), spec_of(x[:2]), spec_of(x > 0)], {"index": Index((1, Place(0)))})
 
 
 @pytest.mark.parametrize("case", OUTSIDE, ids=str)
