@@ -503,3 +503,42 @@ def test_rows_that_are_exchanged_under_a_condition() -> None:
     fast = aj.autocluster(decompose, policy="eager")
     with pytest.raises(np.linalg.LinAlgError, match="singular"):
         fast(np.zeros((12, 12)))
+
+
+def test_masked_writes_under_a_condition() -> None:
+    def shortest(weights, source):
+        distance = np.full(len(weights), np.inf)
+        distance[source] = 0
+        done, before = np.zeros(len(weights), bool), np.full(len(weights), -1)
+        for _ in range(len(weights)):
+            u = np.where(done, np.inf, distance).argmin()
+            if np.isinf(distance[u]):
+                break
+            done[u] = True
+            other = distance[u] + weights[u]
+            better = other < distance
+            distance[better] = other[better]
+            before[better] = u
+        return distance, before
+
+    weights = np.where(RNG.random((20, 20)) < 0.3, RNG.random((20, 20)), np.inf)
+    check(shortest, weights, 0, whole=True)
+
+    def either(x):
+        for k in range(8):
+            if x.sum() > 0:
+                x[x > k / 10] = -k
+            else:
+                x[x < 0] += 3
+        return x
+
+    def counted(x):
+        if x[0] > 0:
+            x[x > 0.5] = np.arange(3.0)
+        return x
+
+    for _ in range(4):
+        check(either, RNG.standard_normal(12), whole=True)
+        x = RNG.uniform(-1, 0.4, 12)
+        x[[2, 5, 7]] = 1
+        check(counted, x)

@@ -120,9 +120,10 @@ class CaptureBuilder(Builder):
             for entry in params["index"].entries:
                 if isinstance(entry, Place | Window) and not entry.proven:
                     number = first + entry.operand
-                    if made[number].spec.dtype.kind == "b":
+                    if made[number].spec.dtype.kind != "b":
+                        made[number] = self._or_else(made[number], 0, source)
+                    elif op.name == "getitem" or made[1].spec.size > 1:  # which may be too many
                         raise CannotCapture("data-branch", "a boolean index in a branch")
-                    made[number] = self._or_else(made[number], 0, source)
             if op.name == "setitem" and not _fits(made[1].spec, made[0].spec):
                 raise CannotCapture("data-branch", "an assignment in a branch that may raise")
         elif op.name in _HARMLESS:
