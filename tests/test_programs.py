@@ -18,6 +18,7 @@ from tests.programs import (
     automata,
     chance,
     control,
+    histories,
     images,
     integers,
     linear,
@@ -29,7 +30,7 @@ from tests.programs import (
     words,
 )
 
-MODULES = [automata, chance, control, images, integers, linear, particles, reaction, signals, solvers, tables, words]
+MODULES = [automata, chance, control, histories, images, integers, linear, particles, reaction, signals, solvers, tables, words]
 #: How large the programs' inputs are: at first, and later.
 SIZE, OTHER_SIZE = 12, 9
 
