@@ -107,3 +107,81 @@ def test_one_operation_for_all_iterations():
     with pytest.raises(ZeroDivisionError):
         fast(x, out)
     assert out[43_999] and not out[44_000:].any()
+
+
+def quadratic(u, n):
+    x = float(u[0])
+    for _ in range(n):
+        x = x**2 - 0.3 * x + 0.1
+    return x
+
+
+def sums_of_powers(u, n):
+    s = 0
+    for i in range(n):
+        s += i**2 + i**3
+    return s
+
+
+def squared(u, n):
+    x = float(u[0])
+    for _ in range(n):
+        x = x**2
+    return x
+
+
+def roots(u, n):
+    x = float(u[0]) - 1
+    return x**0.5, abs(x) ** -1.5
+
+
+def inverse(u, n):
+    return (float(u[0]) * n) ** -1
+
+
+def geometric(u, n):
+    out = np.zeros(n)
+    for i in range(n):
+        out[i] = (i + 1) ** 2 * 0.5**i
+    return out
+
+
+def of_ints(u, n):
+    k = int(u[0] * 5)
+    return k**2, k**3, k**2.0
+
+
+def chain(u, n):
+    rng, x, accepted = np.random.RandomState(0), float(u[0]), 0
+    kept = np.zeros(n)
+    for i in range(n):
+        new = x + rng.normal(0, 1)
+        if np.log(rng.uniform()) < -0.5 * new**2 + 0.5 * x**2:
+            x = new
+            accepted += 1
+        kept[i] = x
+    return kept, accepted
+
+
+@pytest.mark.parametrize(
+    "function", [quadratic, sums_of_powers, squared, roots, inverse, geometric, of_ints, chain], ids=lambda f: f.__name__
+)
+def test_powers_of_python_numbers(function, rng):
+    fast = aj.autocluster(function, policy="eager")
+    for n, first in ((50, 0.7), (20, 1.5), (0, 1.2), (3, 0.1), (50, 1.9)):
+        u = rng.random(60) + 1
+        u[0] = first
+        results = []
+        for one in (function, fast):
+            try:
+                results.append(one(u.copy(), n))
+            except (OverflowError, ZeroDivisionError) as error:
+                results.append((type(error), str(error)))
+        expected, found = ([*r] if isinstance(r, tuple) else [r] for r in results)
+        for one, other in zip(found, expected, strict=True):
+            assert type(one) is type(other)
+            if isinstance(one, np.ndarray | float | complex):
+                np.testing.assert_allclose(one, other, rtol=1e-11)
+            else:
+                assert one == other
+    assert fast.cache_info().plans >= 1

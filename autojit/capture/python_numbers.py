@@ -53,6 +53,8 @@ class PythonNumbers(Views):
         """`left <operator> right` for Python numbers."""
         if kind in _COMPARE_ROWS:
             return self._compare_numbers(kind, left, right)
+        if kind is ast.Pow:
+            return self._power_of_number(left, right)
         if kind is ast.Mult:
             left, right = self._factor(left, right), self._factor(right, left)
         kinds = {_kind(value) for value in (left, right)}
@@ -70,6 +72,17 @@ class PythonNumbers(Views):
             return LoopInt(self.read(made), low, high)
         (value,) = self.builder.add(TABLE[_ROWS[kind]], [self.operand(left), self.operand(right)], {}, self.line)
         return LoopInt(value, low, high, affine_of(kind, left, right))
+
+    def _power_of_number(self, base: Any, exponent: Any) -> Any:
+        times = exponent.value if isinstance(exponent, Known) else None
+        if _kind(base) == "i" and type(times) is int and 1 <= times <= 3:
+            result = base
+            for _ in range(times - 1):
+                result = self.python_number(ast.Mult, result, base)
+            return result
+        if {_kind(base), _kind(exponent)} in ({"f"}, {"i", "f"}):
+            return self.apply(TABLE["math.pow"], [base, exponent], {})  # where that raises, `**` raises or is complex
+        raise CannotCapture("data-value", "Python arithmetic on a number taken out of an array")
 
     def _factor(self, value: Any, other: Any) -> Any:
         is_factor = isinstance(value, Sym) and type(value.value) is int and not value.moving
