@@ -194,9 +194,7 @@ class Branches(Undo):
                 value = self.builder.add(TABLE["np.where"], [test, self.read(one), self.read(other)], {}, self.line)
                 chosen = self.fresh(value[0])
                 layout.set_strides(chosen, one.dummy.strides)
-                chosen.storage.origins = tuple(
-                    origin for array in (one, other) for origin in array.storage.origins or (array.storage,)
-                )
+                chosen.storage.choose([one.storage, other.storage])
                 self.has_chosen = True
                 return chosen
         elif _is_number(one) and _is_number(other):
@@ -376,6 +374,8 @@ class Branches(Undo):
         """How a region or function ends whose statements end with `signal`: where none goes on, as the last way out."""
         if signal is None or signal[0] != RAISED:
             return signal
+        if not self.exits:
+            return None  # never reached
         last = self.exits.pop()
         self._continue_with(last.env)
         return last.kind, last.value

@@ -28,7 +28,7 @@ from autojit.capture.loop_parts import (
 from autojit.capture.python_numbers import bounds_of
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
-from autojit.capture.trades import Trades
+from autojit.capture.trades import FOREVER, Trades
 from autojit.capture.undo import containers_of, is_changed
 from autojit.capture.values import Arr, Frame, Known, LoopInt, Opaque, Storage, Sym, make_dummy, plain
 from autojit.errors import CannotCapture
@@ -341,6 +341,8 @@ class Carry(Branches):
         leaves: dict[int, Arr] = {}
         for part in parts_of(leaving.value):
             if is_made_inside(part, initial):
+                if isinstance(part, Arr) and part.kind == "array" and trades.turns_kept(part.storage) > 1:
+                    raise CannotCapture("long-loop", "it may return an array that had another name before the loop")
                 leaf = self._leaf(part, inner, own_heads, storages)
                 # The same object stays one.
                 leaves[id(part)] = leaf if leaf.kind != "array" else handed.setdefault(id(leaf.storage), leaf)
@@ -393,7 +395,7 @@ class Carry(Branches):
 
     def _outlasts(self, course: Course, leaving: Leaving, turns: int) -> bool:
         """Whether a loop has more iterations than these; a way out in the first one is guarded on its own."""
-        return (leaving.stop is None or turns == 1) and self.has_trips(course, turns + 1)
+        return turns < FOREVER and (leaving.stop is None or turns == 1) and self.has_trips(course, turns + 1)
 
     def has_trips(self, course: Course, least: int) -> bool:
         """Whether a loop that is not left early has so many iterations, where that can be asked before it runs."""

@@ -219,7 +219,8 @@ class Functions(Arrays):
         out = given.pop("out", Known(None))
         if isinstance(out, Items) and out.kind is tuple and len(out.items) == 1 and row.family == "elementwise":
             out = out.items[0]  # type: ignore[index] -- a tuple has a list
-        where = given.pop("where", None) if isinstance(function, np.ufunc) else None
+        is_elementwise = isinstance(function, np.ufunc) and function.signature is None
+        where = given.pop("where", None) if is_elementwise else None
         operands, params = self.sort_row(row, given)
         if where is None or (isinstance(where, Known) and where.value is True):
             result = self.apply(row, operands, params)

@@ -316,7 +316,7 @@ class Loops(Carry):
             for name in (*body.names, *body.last):
                 ways = [body.ends[name], initial.get(name)]
                 storages = [value.storage for value in ways if isinstance(value, Arr)]
-                env[name].storage.origins = tuple(s for each in storages for s in each.origins or (each,))
+                env[name].storage.choose(storages)
         made = {id(body.ends[name]): env[name] for name in (*body.names, *body.last)}
         made.update({id(value): self._named(next(after)) for value in body.behind})
         leaves = {part: made[id(leaf)] for part, leaf in body.leaves.items()}

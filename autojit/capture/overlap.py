@@ -32,8 +32,10 @@ def vector_is_apart(array: Arr, index: Index, operands: list[Any], value: Any) -
     """
     if not isinstance(value, Arr) or value.storage is not array.storage or not value.dummy.ndim:
         return
-    if value.dummy.size > 1 and any(operand.spec.dtype == np.bool_ for operand in operands):
-        raise CannotCapture("overlap", "elements that a mask selects are assigned from the same memory")
+    if index.entries == (Place(0),) and operands[0].spec.dtype == np.bool_:
+        count_axis = array.dummy.ndim - operands[0].spec.ndim
+        if value.dummy.ndim > count_axis and value.shape[-count_axis - 1] != 1:
+            raise CannotCapture("overlap", "elements that a mask selects are assigned from the same memory")
     steps = _steps(array, index, operands)
     step = value.dummy.strides[-1]
     if len(steps) == 1 and value.shape[-1] > 1 and steps[0] * step > 0 and steps[0] != step:

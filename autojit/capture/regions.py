@@ -193,7 +193,7 @@ class RegionTree:
             # Control may also leave in the middle, with other names bound and other names live.
             live_out, ends = tuple(sorted(found.binds & (self.local_names | extra_live))), frozenset()
         maybe = needed - bound
-        needed = (needed | (_bound_now_and_then(statements) & frozenset(live_out))) & bound
+        needed = (needed | (_bound_now_and_then(statements) & exposed.block(statements, live_after))) & bound
         region = Region(
             len(self.regions),
             every,

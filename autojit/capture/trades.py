@@ -12,6 +12,9 @@ from typing import Any
 
 from autojit.capture.values import Arr, Storage
 
+#: More iterations than any loop has.
+FOREVER = 1 << 62
+
 
 @dataclass(slots=True)
 class Trades:
@@ -40,17 +43,17 @@ class Trades:
     def turns_kept(self, storage: Storage) -> int:
         """How many iterations it takes at most until what means this storage at their end is an array of the loop's.
 
-        0 if it is one from the first iteration on; for arrays that go round in a circle, the length of the circle.
+        0 if it is one from the first iteration on; `FOREVER` for arrays that go round in a circle.
         """
         name = self.heads.get(id(storage))
-        turn, most, seen = 0, 0, set()
+        most, seen = 0, list[str]()
         while name is not None and name not in seen:
-            seen.add(name)
-            turn += 1
+            seen.append(name)
             if name in self.kept:
-                most = turn
+                most = len(seen)
             name = self.given.get(name)
-        return most
+        is_circle = name is not None and not self.kept.isdisjoint(seen[seen.index(name) :])
+        return FOREVER if is_circle else most
 
     @property
     def is_permutation(self) -> bool:

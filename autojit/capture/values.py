@@ -134,6 +134,11 @@ class Storage:
     shared: bool = False
     origins: tuple[Storage, ...] = ()
 
+    def choose(self, storages: Iterable[Storage]) -> None:
+        """Say that this memory is a choice of others, as the data decides."""
+        origins = (origin for storage in storages for origin in storage.origins or (storage,))
+        self.origins = tuple({id(origin): origin for origin in origins}.values())
+
     def may_be(self, other: Storage) -> bool:
         """Whether two memories may be one."""
         mine = {id(storage) for storage in self.origins or (self,)}
