@@ -28,6 +28,7 @@ from tests.index_expressions import make_expression
 from tests.index_judge import PACK, judge_expressions, shown
 from tests.loop_judge import judge_loops
 from tests.loop_programs import make_loop_program
+from tests.name_programs import make_name_program
 from tests.programs_judge import judge
 from tests.programs_strategy import Program, make_program
 from tests.table_programs import make_table_program
@@ -198,6 +199,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--indexing", action="store_true", help="indexing expressions, many of them in one function")
     parser.add_argument("--table", action="store_true", help="programs over the whole op table, many in one function")
     parser.add_argument("--loops", action="store_true", help="programs of loops, compared bit by bit")
+    parser.add_argument("--names", action="store_true", help="programs whose names trade arrays between loops and errors")
     parser.add_argument("--draws", action="store_true", help="programs of loops that draw random numbers")
     parser.add_argument("--exact", action="store_true", help="with `exact=True`, compared bit by bit")
     parser.add_argument(
@@ -272,6 +274,8 @@ def _run(options: argparse.Namespace) -> int:
     make, judged = (make_loop_program, judge_loops) if options.loops else (make_program, judge)
     if options.draws:
         make, judged = make_draw_program, judge_loops
+    if options.names:
+        make, judged = make_name_program, judge_loops
     judged = judge_bits if options.exact else judged
     tally = Tally(judged)
     start, seed, failed = time.monotonic(), options.seed, 0

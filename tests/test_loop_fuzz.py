@@ -15,6 +15,7 @@ from tests.fuzz import main
 from tests.helpers import check
 from tests.loop_judge import Immoderate, judge_loops, moderate
 from tests.loop_programs import make_loop_program
+from tests.name_programs import make_name_program
 from tests.programs_strategy import Program
 
 #: Seeds of the programs that every run of the tests tries; `python -m tests.fuzz --loops` tries others.
@@ -53,6 +54,15 @@ def test_what_capture_makes_of_random_loops(seed):
     """The captured programs, run in NumPy."""
     with evaluated():
         judge_seed(seed)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_names(seed):
+    program = make_name_program(random.Random(seed))
+    try:
+        judge_loops(program)
+    except AssertionError as error:
+        raise AssertionError(f"seed {seed}: {error}\n{program}") from None
 
 
 def test_same_seed_same_program():
