@@ -211,7 +211,8 @@ def wrong_numbers(got: np.ndarray, expected: np.ndarray, noisy: list[np.ndarray]
         parts = [(array.real, array.imag) for array in (got, expected, *noisy)]
         real, imag = ([part[n] for part in parts] for n in (0, 1))
         # The error of one part may be that of the other's size.
-        spreads = [_spread(expected[...].view(), noisy)] * 2
+        whole = _spread(expected[...].view(), noisy)
+        spreads = [np.maximum(whole, _spread(part[1], part[2:])) for part in (real, imag)]
         return _wrong(real[0], real[1], real[2:], spreads[0]) | _wrong(imag[0], imag[1], imag[2:], spreads[1])
     if expected.dtype.kind == "f":
         return _wrong(got, expected, noisy, _spread(expected, noisy))

@@ -59,6 +59,8 @@ BOUNDS: dict[str, Bound] = {
     "np.fmax": Bound(_TIES, zeros=False),
     "np.fmin": Bound(_TIES, zeros=False),
     "np.clip": Bound(_TIES, zeros=False),
+    "np.maximum.reduce": Bound(_TIES, zeros=False),
+    "np.minimum.reduce": Bound(_TIES, zeros=False),
     "np.sqrt": Bound(_PARTS, complex=2),
     "np.cbrt": Bound(_XLA, single=2, double=2),
     "np.exp": Bound(_XLA, single=5, double=2, complex=5),
