@@ -84,6 +84,25 @@ def returned_through_three_names(x, n, y):
     return y
 
 
+def returned_where_a_break_was_possible(x, n, y):
+    a = y
+    b = a
+    c = x * 3
+    x = c * 0.5
+    turn = 0
+    while n:
+        turn += 1
+        if turn > 30:
+            break
+        b, y, x = (y, x, b)
+        c, b, x = (b, x, c)
+        if y[2] < n / 2:
+            return y
+    y = a
+    x[1:] = n
+    raise ValueError
+
+
 def deleted_in_finally(x, n):
     z = x
     try:
@@ -110,7 +129,8 @@ def only_annotated(x, n):
 
 FUNCTIONS = [
     dead_before_it_is_bound_now_and_then, dead_beside_a_break, only_raises, only_raises_below, a_circle_beside_a_chain,
-    returned_in_the_second_iteration, returned_through_three_names, deleted_in_finally, only_annotated,
+    returned_in_the_second_iteration, returned_through_three_names, returned_where_a_break_was_possible,
+    deleted_in_finally, only_annotated,
 ]  # fmt: skip
 
 

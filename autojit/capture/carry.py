@@ -208,7 +208,8 @@ class Carry(Branches):
                     way.env.pop(name, None)
                     if name in self.frame.env:
                         way.env[name] = self.frame.env[name]
-            ways.append(Exit(CONTINUE, builder.predicate, dict(self.frame.env)))
+            leaving.env = dict(self.frame.env)
+            ways.append(Exit(CONTINUE, builder.predicate, leaving.env))
         builder.predicate = None
         if len(ways) > 1:
             self._guard_first(out, course, index, kept)
@@ -280,7 +281,7 @@ class Carry(Branches):
         kept: list[str],
     ) -> tuple[Body, list[Storage], bool]:
         env = self.frame.env
-        trades = Trades.of(heads, env, kept)
+        trades = Trades.of(heads, env if leaving.env is None else leaving.env, kept)
         moved = self._moved(trades, heads, written, leaving)
         for name in names.carried:
             before = initial.get(name)
