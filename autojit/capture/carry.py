@@ -28,7 +28,7 @@ from autojit.capture.loop_parts import (
 from autojit.capture.python_numbers import bounds_of
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
-from autojit.capture.trades import Trades
+from autojit.capture.trades import FOREVER, Trades
 from autojit.capture.undo import containers_of, is_changed
 from autojit.capture.values import Arr, Frame, Known, LoopInt, Opaque, Storage, Sym, make_dummy, plain
 from autojit.errors import CannotCapture
@@ -208,7 +208,8 @@ class Carry(Branches):
                     way.env.pop(name, None)
                     if name in self.frame.env:
                         way.env[name] = self.frame.env[name]
-            ways.append(Exit(CONTINUE, builder.predicate, dict(self.frame.env)))
+            leaving.env = dict(self.frame.env)
+            ways.append(Exit(CONTINUE, builder.predicate, leaving.env))
         builder.predicate = None
         if len(ways) > 1:
             self._guard_first(out, course, index, kept)
@@ -280,7 +281,7 @@ class Carry(Branches):
         kept: list[str],
     ) -> tuple[Body, list[Storage], bool]:
         env = self.frame.env
-        trades = Trades.of(heads, env, kept)
+        trades = Trades.of(heads, env if leaving.env is None else leaving.env, kept)
         moved = self._moved(trades, heads, written, leaving)
         for name in names.carried:
             before = initial.get(name)
@@ -337,6 +338,9 @@ class Carry(Branches):
                 last.append(name)
         if self.has_chosen:
             self._refuse_unclear(heads, ends, written)
+        for part in parts_of(leaving.value):
+            if isinstance(part, Arr) and part.kind == "array" and trades.turns_kept(part.storage) > 1:
+                raise CannotCapture("long-loop", "it may return an array that had another name before the loop")
         leaves = self._leaves(leaving.value, inner, initial, seen)
         outputs = [self.read(plain(ends[name]) if name in names.either else ends[name]) for name in names.carried]
         for name in heads:
@@ -384,7 +388,7 @@ class Carry(Branches):
 
     def _outlasts(self, course: Course, leaving: Leaving, turns: int) -> bool:
         """Whether a loop has more iterations than these; a way out in the first one is guarded on its own."""
-        return (leaving.stop is None or turns == 1) and self.has_trips(course, turns + 1)
+        return turns < FOREVER and (leaving.stop is None or turns == 1) and self.has_trips(course, turns + 1)
 
     def has_trips(self, course: Course, least: int) -> bool:
         """Whether a loop that is not left early has so many iterations, where that can be asked before it runs."""

@@ -71,12 +71,21 @@ class Names:
 
 @dataclass(slots=True)
 class Leaving:
-    """How an iteration may leave the loop: conditions as bools of the body, `None` for never."""
+    """How an iteration may leave the loop: conditions as bools of the body, `None` for never.
+
+    Attributes:
+        stop: That it does.
+        broke: That it breaks; asked for where there is an `else`.
+        returned: That it returns.
+        value: What it returns.
+        env: What the names mean where it does not.
+    """
 
     stop: Operand | None = None
     broke: Operand | None = None
     returned: Operand | None = None
     value: Any = None
+    env: dict[str, Any] | None = None
 
 
 @dataclass(slots=True)

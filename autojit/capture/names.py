@@ -31,6 +31,13 @@ class _Names(ast.NodeVisitor):
             self.reads.add(node.target.id)
         self.generic_visit(node)
 
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None or not isinstance(node.target, ast.Name):
+            self.visit(node.target)  # else nothing is bound
+        for part in (node.annotation, node.value):
+            if part is not None:
+                self.visit(part)
+
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         if self._depth:
             self.maybe.add(node.target.id)
@@ -309,7 +316,8 @@ def _after(node: ast.stmt, bound: frozenset[str], table: dict[int, frozenset[str
         final = _assign(node.finalbody, bound, table)
         if final is None or joined is None:
             return None
-        return joined | final
+        deleted = frozenset().union(*map(_deleted, node.finalbody))
+        return (joined - deleted) | final
     if isinstance(node, ast.Match):
         for case in node.cases:
             _assign(case.body, bound | names([case.pattern]).binds, table)

@@ -12,45 +12,57 @@ from typing import Any
 
 from autojit.capture.values import Arr, Storage
 
+#: More iterations than any loop has.
+FOREVER = 1 << 62
+
 
 @dataclass(slots=True)
 class Trades:
     """Where the arrays of the names at the head of an iteration go.
 
     Attributes:
-        heads: The carried names by the id of the storage that each means at the head of an iteration.
+        heads: For each carried name the storage that it means at the head of an iteration.
         given: For each carried name that ends an iteration with such a storage: the name whose storage it was.
+        sources: The same, with all names that it may have been where the data decides.
         kept: The carried names that begin with an array that must not be mistaken for a copy.
     """
 
-    heads: dict[int, str]
+    heads: dict[str, Storage]
     given: dict[str, str]
+    sources: dict[str, tuple[str, ...]]
     kept: frozenset[str]
 
     @classmethod
     def of(cls, heads: Mapping[str, Arr], env: Mapping[str, Any], kept: Iterable[str]) -> Trades:
-        by_storage = {id(head.storage): name for name, head in heads.items()}
-        given = {}
+        """The trades of an iteration after which another one follows, where the names mean what `env` says."""
+        trades = cls({name: head.storage for name, head in heads.items()}, {}, {}, frozenset(kept))
         for name in heads:
             value = env.get(name)
-            if isinstance(value, Arr) and value.kind == "array" and not value.steps and id(value.storage) in by_storage:
-                given[name] = by_storage[id(value.storage)]
-        return cls(by_storage, given, frozenset(kept))
+            if isinstance(value, Arr) and value.kind == "array" and not value.steps:
+                trades.sources[name] = trades._names(value.storage)
+                if any(value.storage is storage for storage in trades.heads.values()):
+                    trades.given[name] = trades.sources[name][0]
+        return trades
+
+    def _names(self, storage: Storage) -> tuple[str, ...]:
+        """The names that mean a storage at the head of an iteration, or that may, as the data decides."""
+        exact = tuple(name for name, head in self.heads.items() if head is storage)
+        if exact or not storage.origins:
+            return exact
+        return tuple(name for name, head in self.heads.items() if head.may_be(storage))
 
     def turns_kept(self, storage: Storage) -> int:
         """How many iterations it takes at most until what means this storage at their end is an array of the loop's.
 
-        0 if it is one from the first iteration on; for arrays that go round in a circle, the length of the circle.
+        0 if it is one from the first iteration on; `FOREVER` for arrays that go round in a circle.
         """
-        name = self.heads.get(id(storage))
-        turn, most, seen = 0, 0, set()
-        while name is not None and name not in seen:
-            seen.add(name)
-            turn += 1
-            if name in self.kept:
+        names = set(self._names(storage))
+        most, count = 0, len(self.heads)
+        for turn in range(1, 2 * count + 1):
+            if not self.kept.isdisjoint(names):
                 most = turn
-            name = self.given.get(name)
-        return most
+            names = {source for name in names for source in self.sources.get(name, ())}
+        return FOREVER if most > count else most
 
     @property
     def is_permutation(self) -> bool:
