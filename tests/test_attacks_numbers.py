@@ -17,7 +17,7 @@ LEAST = {name: np.array([np.iinfo(name).min, 5, -3], name) for name in ("int8", 
 def call(text: str, *args: object, exact: bool = False) -> None:
     function = load(f"import numpy as np\ndef program(a, b):\n    return {text}\n")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's own, which compiled code does not repeat
         check(function, *args, decorator=aj.autocluster(policy="eager", exact=exact))
 
 
