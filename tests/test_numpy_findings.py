@@ -158,3 +158,17 @@ def test_masks_of_another_shape():
 
         check(write, np.arange(25.0).reshape(5, 5), mask)
         check(lambda a, m: (a[2:4][m], a.sum()), np.arange(25.0).reshape(5, 5), mask)
+
+
+def test_memory_order_of_what_numpy_makes_of_a_written_array():
+    def program(a, b):
+        a[1:] = b
+        return np.insert(np.rollaxis(a, -1), -1, b, axis=0), np.append(a.T, a.T, axis=0)
+
+    whole = np.arange(36, dtype=np.uint16).reshape(6, 6)
+    for view in (lambda x: x[:3, 2::-1], lambda x: x[:3, :3], lambda x: x[::2, ::2], lambda x: x[::-1].T, lambda x: x.T):
+        plain, fast = view(whole.copy()), view(whole.copy())
+        expected, got = program(plain, 5), aj.autocluster(policy="eager")(program)(fast, 5)
+        assert [x.strides for x in got] == [x.strides for x in expected]
+        for one, other in zip(got, expected, strict=True):
+            np.testing.assert_array_equal(one, other)

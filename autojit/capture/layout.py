@@ -155,11 +155,15 @@ def _small(value: Any, content: int = 0, full: int | None = None) -> Any:
     lengths = [min(length, _SHORT) for length in dummy.shape]
     if full is not None:
         lengths[full] = dummy.shape[full]
-    # Some functions ask whether an array is contiguous.
-    gap = 1 if dummy.flags.forc else 2
+    gap = _gap(dummy)
     strides = tuple(gap * step for step in ordered_strides(dummy, tuple(lengths), dummy.itemsize))
     strides = tuple(step if real else 0 for step, real in zip(strides, dummy.strides, strict=True))
     return np.ndarray(lengths, dummy.dtype, np.full(gap * max(math.prod(lengths), 1), content, dummy.dtype), 0, strides)
+
+
+def _gap(dummy: np.ndarray) -> int:
+    """How far apart a copy's elements are to lie: some functions ask whether an array is contiguous."""
+    return 1 if dummy.flags.forc else 2
 
 
 def ordered_strides(like: np.ndarray, shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -174,11 +178,13 @@ def ordered_strides(like: np.ndarray, shape: tuple[int, ...], itemsize: int) -> 
 
 
 def arranged(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
-    """A view of an array, or a copy with the axes in the order of other strides."""
+    """A view of an array, or a copy with the axes in the order of other strides, and as contiguous."""
     if array.ndim < 2 or array.strides == strides or 0 in strides:
         return array.view()
-    order = ordered_strides(make_dummy(array.shape, array.dtype, strides), array.shape, array.itemsize)
-    held = np.ndarray(array.shape, array.dtype, np.empty(array.size, array.dtype), 0, order)
+    dummy = make_dummy(array.shape, array.dtype, strides)
+    gap = _gap(dummy)
+    steps = tuple(gap * step for step in ordered_strides(dummy, array.shape, array.itemsize))
+    held = np.ndarray(array.shape, array.dtype, np.empty(gap * array.size, array.dtype), 0, steps)
     held[...] = array
     return held
 
