@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-import warnings
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from autojit.capture.values import Arr, Items, Known, LoopInt, Method, Sym
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Operand, values_of
 from autojit.ir.spec import COMPILED_DTYPES, PYTHON_DTYPES, Spec, spec_of
+from autojit.ir.warned import recorded
 from autojit.ops.chapters import TABLE
 
 #: The most bytes that the draws of one call site may take.
@@ -188,8 +188,7 @@ class Draws(Expressions):
             stream = np.random.RandomState(0) if kind is np.random.RandomState else np.random.default_rng(0)
             keywords = {**values}
             try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # the call itself will warn
+                with recorded():  # the call itself will warn
                     self._samples[key] = getattr(stream, name)(*keywords.pop("args", ()), **keywords)
             except Exception as error:
                 raise CannotCapture("raises", f"{type(error).__name__}: {error}") from None

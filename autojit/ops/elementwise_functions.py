@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from jax import lax
 
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, spec_of
+from autojit.ir.warned import recorded
 from autojit.ops import elementwise_arithmetic as arithmetic
 from autojit.ops import elementwise_math as math
 from autojit.ops import exact
@@ -30,12 +30,10 @@ def dummy_infer(call: Callable[..., Any]) -> Callable[..., tuple[Spec, ...]]:
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
         check_dtypes(specs)
         shape = np.broadcast_shapes(*(spec.shape for spec in specs))
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            try:
-                result = call(*(small_dummy(spec) for spec in specs), **params)
-            except Warning as warning:
-                raise TypeError(f"NumPy warns, so this is not compiled: {warning}") from None
+        with recorded() as warned:
+            result = call(*(small_dummy(spec) for spec in specs), **params)
+        if warned:
+            raise TypeError(f"NumPy warns, so this is not compiled: {warned[0].message}")
         spec = spec_of(result)
         check_dtypes([spec])
         return (Spec(shape, spec.dtype, spec.kind),)

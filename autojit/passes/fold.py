@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from autojit.ir.graph import Const, Graph, Node, Operand, values_of
 from autojit.ir.index import Index, Slice
 from autojit.ir.spec import spec_of
+from autojit.ir.warned import recorded
 from autojit.passes.substitute import substitute
 
 #: Results of more elements than this stay operations: a program with large constants is slow to compile.
@@ -56,10 +56,11 @@ def _evaluate(node: Node) -> tuple[Operand, ...] | None:
         return None
     constants = [operand.value for operand in node.inputs if isinstance(operand, Const)]
     try:
-        with warnings.catch_warnings(), np.errstate(all="raise"):
-            warnings.simplefilter("error")
+        with recorded() as warned, np.errstate(all="raise"):
             result = node.op.call(*constants, **node.keywords)
     except Exception:
+        return None
+    if warned:
         return None
     parts: tuple[Any, ...] = (result,) if len(node.outputs) == 1 else tuple(result)
     folded = tuple(_own(part) for part in parts)
