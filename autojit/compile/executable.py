@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from jax.errors import JaxRuntimeError
 
 from autojit.compile.frame import Frame
-from autojit.compile.patience import abandon, is_open, patiently
+from autojit.compile.patience import VERY_MANY, abandon, bounds_of, is_open, patiently
 from autojit.compile.stored import Stored
 from autojit.compile.transfer import REUSED, ResultMemory, give_back, result_memory
 from autojit.compile.xla import EXTRA, TREES, Program
@@ -61,10 +62,19 @@ class Executable:
         self._is_plain = all(result.kind == "computed" for result in self.lowered.results)
         self._frames: list[Frame] = []
         self._launch = self._launch_patiently if any(map(is_open, graph.nodes)) else self.program.launch
+        self._bounds = bounds_of(graph)
+        if self._bounds:
+            self.run = self._run_counted
 
     def _launch_patiently(self, arguments: Sequence[Any]) -> list[Any]:
         """Start a program that may run for long, and wait for it in a way that the user can interrupt."""
         return patiently(self.program.launch, arguments)
+
+    def _run_counted(self, values: Sequence[Any], launch: Any = None) -> list[np.ndarray]:
+        """Run a program whose loops may take many iterations: the numbers that it is given say so."""
+        if any(abs(values[place]) >= VERY_MANY for place in self._bounds):
+            launch = self._launch_patiently
+        return Executable.run(self, values, launch)
 
     def to_stored(self) -> Stored | None:
         """The program for later processes, or `None` if XLA cannot serialize it."""
@@ -75,12 +85,13 @@ class Executable:
         """The size of the compiled program, or 0 if XLA does not tell."""
         return self.program.nbytes
 
-    def run(self, values: Sequence[Any]) -> list[np.ndarray]:
+    def run(self, values: Sequence[Any], launch: Any = None) -> list[np.ndarray]:
         """Run the program and wait for it.
 
         Args:
             values: One concrete value per input of the graph: arrays of exactly the input's shape and dtype, with
                 any strides, or scalars.
+            launch: What starts the program, if not its own way.
 
         Returns:
             One read-only array per result of the graph. Arrays of computed results are XLA's own buffers; no two
@@ -99,9 +110,11 @@ class Executable:
             arguments = [*arguments, *map(result_memory, self._memory)]
         # Making the arrays waits for the program, so that the arguments are free afterwards.
         try:
-            arrays = list(map(_array, self._launch(arguments), self.program.outputs))
-        except KeyboardInterrupt:
-            abandon((values, list(arguments), lent))  # the program still reads them
+            arrays = list(map(_array, (launch or self._launch)(arguments), self.program.outputs))
+        except JaxRuntimeError:  # the program has ended
+            raise
+        except BaseException:  # Ctrl-C or a timeout, perhaps
+            abandon(self.program.launch, (values, list(arguments), lent))  # the program still reads them
             raise
         self._frames.append(frame)
         if lent:

@@ -1,4 +1,4 @@
-"""Waiting for programs that may run for long: a `while` loop on array data need not end, and Ctrl-C must.
+"""Waiting for programs that may run for long: a loop need not end soon, or at all, and Ctrl-C must interrupt it.
 
 XLA runs a program in the thread that starts it, where Python handles no signals. So another thread starts it; the main
 thread waits for a lock, which a signal interrupts. XLA cannot be stopped in the middle of a program.
@@ -7,6 +7,7 @@ thread waits for a lock, which a signal interrupts. XLA cannot be stopped in the
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import queue
 import sys
@@ -14,10 +15,39 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autojit.ir.graph import Const, Node
+from autojit.ir.graph import Const, Graph, Node
 
-#: What programs that nobody waits for any more still use.
-_ABANDONED: list[Any] = []
+
+class _Job:
+    """One run of a program.
+
+    Attributes:
+        launch: Starts it.
+        arguments: Its arguments.
+        results: Its buffers, or the error it ended with; empty while it runs.
+        done: Held until it has ended.
+        used: What it needs until then, if nobody waits for it any more.
+    """
+
+    __slots__ = ("arguments", "done", "launch", "results", "used")
+
+    def __init__(self, launch: Callable[[Any], list[Any]], arguments: Sequence[Any]) -> None:
+        self.launch, self.arguments = launch, arguments
+        self.results: list[Any] = []
+        self.used: list[Any] = []
+        self.done = threading.Lock()
+        self.done.acquire()
+
+    def run(self) -> None:
+        try:
+            buffers = self.launch(self.arguments)
+            for buffer in buffers:
+                buffer.block_until_ready()
+            self.results.append(buffers)
+        except BaseException as error:
+            self.results.append(error)
+        self.arguments = ()
+        self.done.release()
 
 
 class _Worker:
@@ -29,34 +59,65 @@ class _Worker:
 
     def _run(self) -> None:
         while True:
-            launch, arguments, results, done = self.work.get()
-            try:
-                buffers = launch(arguments)
-                for buffer in buffers:
-                    buffer.block_until_ready()
-                results.append(buffers)
-            except BaseException as error:
-                results.append(error)
-            del launch, arguments
-            done.release()
+            job = self.work.get()
+            job.run()
+            if job in _unfinished:  # nobody waits for it
+                _unfinished.remove(job)
+            del job  # and what it used
 
 
-#: Loops of fewer iterations end soon.
+#: Loops whose end the data decides, and that take fewer iterations at most, end soon ...
 _MANY = 1000
+#: ... and of the others those that take fewer.
+VERY_MANY = 100_000
 
-_unfinished: list[threading.Lock] = []
+#: The runs that nobody waits for any more ...
+_unfinished: list[_Job] = []
+#: ... and what those use that were interrupted in another way.
+_KEPT: list[Any] = []
 _idle: list[_Worker] = []
-os.register_at_fork(after_in_child=_idle.clear)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)
 
 
 def is_open(node: Node) -> bool:
-    """Whether a node is, or has in it, a loop whose end the data decides, after many iterations perhaps."""
+    """Whether a node is, or has in it, a loop that may take very long, as far as can be seen before it runs."""
     if node.op.family != "loop":
         return False
-    params = node.keywords
-    stop = node.inputs[1]
-    is_long = not isinstance(stop, Const) or abs(stop.value) >= _MANY
-    return (bool(params.get("exits")) and is_long) or any(map(is_open, params["body"].nodes))
+    body, has_exits = node.keywords["body"], node.keywords.get("exits")
+    count = _count(node)
+    if has_exits and (count is None or count >= _MANY):
+        return True
+    return _iterations(node) >= VERY_MANY or any(map(is_open, body.nodes))
+
+
+def _count(node: Node) -> int | None:
+    """How often a loop runs at most, if its bounds are constants."""
+    first, stop = node.inputs[:2]
+    if not isinstance(first, Const) or not isinstance(stop, Const):
+        return None
+    return len(range(int(first.value), int(stop.value), node.keywords["step"]))
+
+
+def _iterations(node: Node) -> int:
+    """How many iterations a loop has, those of the loops in it counted; bounds that are not constants count as one."""
+    inner = [_iterations(other) for other in node.keywords["body"].nodes if other.op.family == "loop"]
+    return (_count(node) or 1) * max([1, *inner])
+
+
+def bounds_of(graph: Graph) -> tuple[int, ...]:
+    """The places of a graph's integers among its inputs, if they may say how often a `for` loop runs; else none."""
+    if not any(map(_is_counted, graph.nodes)):
+        return ()
+    specs = [value.spec for value in graph.inputs]
+    return tuple(place for place, spec in enumerate(specs) if spec.kind != "array" and spec.dtype.kind in "iu")
+
+
+def _is_counted(node: Node) -> bool:
+    """Whether a node is, or has in it, a loop whose bounds are not constants."""
+    if node.op.family != "loop":
+        return False
+    return _count(node) is None or any(map(_is_counted, node.keywords["body"].nodes))
 
 
 def patiently(launch: Callable[[Any], list[Any]], arguments: Sequence[Any]) -> list[Any]:
@@ -67,33 +128,39 @@ def patiently(launch: Callable[[Any], list[Any]], arguments: Sequence[Any]) -> l
         worker = _idle.pop()
     except IndexError:
         worker = _Worker()
-    results: list[Any] = []
-    done = threading.Lock()
-    done.acquire()
-    worker.work.put((launch, arguments, results, done))
+    job = _Job(launch, arguments)
+    worker.work.put(job)
     try:
-        done.acquire()
-    except BaseException:
-        _unfinished.append(done)  # the worker is not used again
+        job.done.acquire()
+    except BaseException:  # a signal handler's
+        _unfinished.append(job)  # the worker is not used again
+        if job.results:  # it has just ended
+            with contextlib.suppress(ValueError):  # the worker was faster
+                _unfinished.remove(job)
         raise
     _idle.append(worker)
-    if isinstance(results[0], BaseException):
-        raise results[0]
-    return results[0]
+    (result,) = job.results
+    if isinstance(result, BaseException):
+        raise result
+    return result
 
 
 @atexit.register
 def _finish() -> None:
     """Wait for abandoned programs: the process cannot end while one runs. A second Ctrl-C ends it at once."""
     try:
-        for done in _unfinished:
-            done.acquire()
+        for job in list(_unfinished):
+            job.done.acquire()
     except KeyboardInterrupt:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(130)
 
 
-def abandon(used: Any) -> None:
-    """Keep what a program uses that nobody waits for any more."""
-    _ABANDONED.append(used)
+def abandon(launch: Callable[[Any], list[Any]], used: Any) -> None:
+    """Keep what a program uses that nobody waits for any more, until it ends."""
+    for job in reversed(_unfinished):
+        if job.launch == launch:
+            job.used.append(used)
+            return
+    _KEPT.append(used)

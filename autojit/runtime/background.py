@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import logging
 import os
 import queue
@@ -66,12 +65,16 @@ class Background:
             while thread.is_alive() and not done.wait(0.1):
                 pass
 
+    def is_here(self) -> bool:
+        """Whether the caller is a job."""
+        return threading.get_ident() == self._own
+
     def was_at_work(self) -> bool:
         """Whether the parent of this process was making plans, and may have held locks."""
         return self._was_at_work or self._pending > 0
 
     def close(self) -> None:
-        """Take no more jobs, and wait for the one that runs."""
+        """Take no more jobs, and wait for the one that runs: XLA aborts a process whose interpreter is gone."""
         with self._lock:
             self._is_closed, thread = True, self._thread
         if thread is not None and thread is not threading.current_thread():
@@ -93,8 +96,6 @@ class Background:
 
 #: The thread of the process.
 BACKGROUND = Background()
-# XLA ends the process if it comes back to an interpreter that is gone.
-atexit.register(BACKGROUND.close)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=BACKGROUND.reset)
 cuts_off_if(BACKGROUND.was_at_work)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import inspect
@@ -25,10 +26,11 @@ from autojit.errors import CannotCapture, Reason, SourceLine
 from autojit.partition.cost import entry_cost, estimate
 from autojit.passes.pipeline import Pass
 from autojit.runtime import plans
-from autojit.runtime.background import MAKING
+from autojit.runtime.background import BACKGROUND, MAKING
 from autojit.runtime.check import Check
 from autojit.runtime.compiler import Counters, Prepared, compile_plan, is_at_hand, prepare
 from autojit.runtime.debug import describe
+from autojit.runtime.ending import wait_for_plans
 from autojit.runtime.environment import is_default
 from autojit.runtime.forks import is_cut_off, when_cut_off
 from autojit.runtime.heat import Heat
@@ -137,7 +139,6 @@ class Controller:
         root = self.probes.get(self.tree.root.number)
         if root is None or self.warm_up is None or self.original.__code__.co_flags & _SUSPENDS:
             return {}
-        root.watched = True
         if not root.takeovers:
             for loop in loops_with_rest(self.tree.root):
                 takeover = Takeover(self.probes[loop.rest.number], self)
@@ -145,6 +146,7 @@ class Controller:
                 body = self.probes.get(loop.blocks["body", -1].number)
                 if body is not None:
                     body.around = takeover
+        root.watched = bool(root.takeovers or self.callees) or any(probe.is_deep for probe in self.probes.values())
         return {takeover.probe.region.number: takeover for takeover in root.takeovers}
 
     def _refusal(self) -> Any:
@@ -167,6 +169,8 @@ class Controller:
             return self.function
         controller = Controller(function, self.config, False, self.explain_all, self.enabled, is_callee=True)
         self.callees.append(controller)
+        if self.warm_up is not None and self.tree is not None and self.tree.root.number in self.probes:
+            self.probes[self.tree.root.number].watched = True
         return controller.function
 
     def switch(self, on: bool) -> None:
@@ -208,39 +212,48 @@ class Controller:
                 return self.warm_up.run_numpy(probe, heat)
         else:
             self._lock.acquire()
+        made = None
         try:
-            if probe.plans is not tried:  # another thread has made one meanwhile
-                return probe.enter(*values)
-            if not probe.on:
-                return None
-            if probe.is_made_for(me, values):
-                self.trouble.warn("internal", f"a plan of `{self.trouble.name}` refuses the call it was made for")
-                self._off(probe)
-                return None
-            self.counters.misses += 1
-            if plans.are_too_many(probe.plans, self.config.max_plans):
-                self._too_many(probe)
-                if not self.strict and self.warm_up is None:
-                    return None
-            named = dict(zip(probe.region.live_in, values, strict=True))
-            was_whole = probe.region.parts is None
-            MAKING.add(me)
-            try:
-                plan = self._make(probe, named, heat)
-            finally:
-                MAKING.discard(me)
+            is_late = probe.plans is not tried  # another thread has made one meanwhile
+            if not is_late:
+                made = self._make_for(probe, values, heat)
         finally:
             self._lock.release()
-        if plan is None:
-            assert self.tree is not None
-            if was_whole and probe.region is self.tree.root and probe.region.parts is not None:
-                return Restart(named)
-            return None
+        if is_late:
+            return probe.enter(*values)
+        if made is None or type(made) is Restart:
+            return made
         probe.made_for = me, values
         try:
             return probe.enter(*values)
         finally:
             probe.made_for = None
+
+    def _make_for(self, probe: Probe, values: tuple[Any, ...], heat: Heat | None) -> Plan | Restart | None:
+        """A plan for a call that has none, made by the only thread that makes plans of this function."""
+        me = threading.get_ident()
+        if not probe.on:
+            return None
+        if probe.is_made_for(me, values):
+            self.trouble.warn("internal", f"a plan of `{self.trouble.name}` refuses the call it was made for")
+            self._off(probe)
+            return None
+        self.counters.misses += 1
+        if plans.are_too_many(probe.plans, self.config.max_plans):
+            self._too_many(probe)
+            if not self.strict and self.warm_up is None:
+                return None
+        named = dict(zip(probe.region.live_in, values, strict=True))
+        was_whole = probe.region.parts is None
+        MAKING.add(me)
+        try:
+            plan = self._make(probe, named, heat)
+        finally:
+            MAKING.discard(me)
+        assert self.tree is not None
+        if plan is None and was_whole and probe.region is self.tree.root and probe.region.parts is not None:
+            return Restart(named)
+        return plan
 
     def start_again(self, values: dict[str, Any]) -> tuple[Any, ...] | None:
         """The body was split at its entry, before anything ran: this call can use the new probes already."""
@@ -460,4 +473,12 @@ def _cut_off() -> None:
         controller.cut_off()
 
 
+def _end() -> None:
+    for controller in list(CONTROLLERS):
+        controller.switch(False)
+    BACKGROUND.close()
+    wait_for_plans()
+
+
+atexit.register(_end)
 when_cut_off(_cut_off)

@@ -1,22 +1,53 @@
-"""Exceptions that a signal handler has raised, such as a timeout's: these are the program's, wherever they arrive."""
+"""Exceptions from outside, such as a timeout's of a signal handler: they are the program's, wherever they arrive."""
 
 from __future__ import annotations
 
+import functools
 import signal
+import sys
 import types
+from collections.abc import Iterator
+from typing import Any
+
+#: In the names of a plan: the number of the first line that changes an array of the caller's.
+COMMITS = "COMMITS"
+#: Packages whose own exceptions tell that a plan has failed.
+_OURS = frozenset([*sys.stdlib_module_names, "autojit", "jax", "jaxlib", "numpy"]) - {"__main__"}
+
+
+def is_the_programs(error: Exception) -> bool:
+    """Whether an exception that a plan has raised must reach the program, instead of the statements being run.
+
+    Either something outside has raised it; or the plan has begun to write, and what it did must not be done twice.
+    """
+    module = type(error).__module__.partition(".")[0]
+    return module not in _OURS or isinstance(error, TimeoutError) or comes_from_a_signal(error) or _has_committed(error)
 
 
 def comes_from_a_signal(error: BaseException) -> bool:
     """Whether an exception has passed through the handler of a signal."""
-    handlers = set()
-    for number in signal.valid_signals():
-        handler = signal.getsignal(number)
-        function = getattr(handler, "__func__", handler)
-        if isinstance(function, types.FunctionType):
-            handlers.add(function.__code__)
+    handlers = set(_handlers())
+    return bool(handlers) and any(frame.f_code in handlers for frame, _ in _frames(error))
+
+
+def _has_committed(error: BaseException) -> bool:
+    return any(line >= frame.f_globals.get(COMMITS, sys.maxsize) for frame, line in _frames(error))
+
+
+def _frames(error: BaseException) -> Iterator[tuple[types.FrameType, int]]:
     trace = error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_code in handlers:
-            return True
+        yield trace.tb_frame, trace.tb_lineno
         trace = trace.tb_next
-    return False
+
+
+def _handlers() -> Iterator[types.CodeType]:
+    for number in signal.valid_signals():
+        handler: Any = signal.getsignal(number)
+        while isinstance(handler, functools.partial):
+            handler = handler.func
+        if not isinstance(handler, types.FunctionType | types.MethodType):
+            handler = getattr(type(handler), "__call__", None)  # noqa: B004 -- of the class, as the call itself does
+        function = getattr(handler, "__func__", handler)
+        if isinstance(function, types.FunctionType):
+            yield function.__code__

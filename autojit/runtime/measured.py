@@ -15,6 +15,7 @@ from autojit.runtime import plans
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.compiler import Prepared, other_rung, prepare
 from autojit.runtime.heat import Heat
+from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
 from autojit.runtime.plan import NATIVE, Plan, native_plan
 from autojit.runtime.remembered import Verdict
 
@@ -94,6 +95,8 @@ class Trial:
             with self._lock:
                 self.times, self.compiled = [], compiled
         except BaseException as error:  # nobody else would tell it
+            if not BACKGROUND.is_here() and (not isinstance(error, Exception) or is_the_programs(error)):
+                raise
             self.error = error
 
     # ---- in the foreground
@@ -145,6 +148,8 @@ class Trial:
                     self.compiled = None
                     self._decide(compiled, min(self.times), numpy_seconds)
         except Exception as error:  # what the plan has done is done
+            if comes_from_a_signal(error):
+                raise
             log.debug("a trial could not be decided", exc_info=error)
 
     def _reference(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ from autojit.ir.spec import Spec, spec_of
 from autojit.partition.steps import ClusterStep, Step
 from autojit.runtime.buffers import own, to_scalar
 from autojit.runtime.environment import is_default
+from autojit.runtime.interrupts import COMMITS, comes_from_a_signal
 from autojit.runtime.streams import drawn, restore, save
 
 
@@ -37,6 +39,8 @@ class _Sentinel:
 NATIVE = _Sentinel("NATIVE")
 UNSET = _Sentinel("UNSET")
 
+#: How the names of the files begin in which plans seem to stand.
+FILE = "<autojit plan "
 _numbers = itertools.count()
 
 
@@ -109,14 +113,16 @@ class _Writer:
             ndarray=np.ndarray, apart=apart, raises=raises, NATIVE=NATIVE, UNSET=UNSET, own=own, copyto=np.copyto,
             array=np.array, is_default=is_default, window_slice=window_slice, Trapped=Trapped, relayout=relayout,
             broadcast_to=np.broadcast_to, empty=np.empty,
-            save=save, restore=restore, drawn=drawn,
+            save=save, restore=restore, drawn=drawn, comes_from_a_signal=comes_from_a_signal,
         )  # fmt: skip
         self.lines = [
             "    if not is_default(): return NATIVE",
             "    try:",
             *capture.prologue.render("        "),
             "        pass",
-            "    except Exception: return None  # an object has changed its structure",
+            "    except Exception as error:  # an object has changed its structure",
+            "        if comes_from_a_signal(error): raise",
+            "        return None",
         ]
         self.operands: dict[str, str] = {}
         self.specs: dict[str, Spec] = {}
@@ -143,8 +149,8 @@ class _Writer:
                 *render(draws, self.names, "        "),
                 "    except BaseException as error:",
                 "        restore(saved)",
-                "        if isinstance(error, Exception): raise Trapped(str(error)) from error",
-                "        raise",
+                "        if not isinstance(error, Exception) or comes_from_a_signal(error): raise",
+                "        raise Trapped(str(error)) from error",
             ]
         return len(self.lines)
 
@@ -295,11 +301,18 @@ class _Writer:
     def finish(self) -> tuple[Callable[..., Any], str]:
         header = f"def plan({', '.join(self.capture.prologue.parameters)}):"
         source = "\n".join([header, *self.lines]) + "\n"
-        file = f"<autojit plan {next(_numbers)}>"
+        file = f"{FILE}{next(_numbers)}>"
+        lines = source.splitlines(True)
         namespace = dict(self.names)
+        for number, line in enumerate(lines, 1):
+            if line.lstrip().startswith("copyto("):
+                namespace[COMMITS] = number
+                break
         exec(compile(source, file, "exec"), namespace)
-        linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-        return namespace["plan"], source
+        linecache.cache[file] = (len(source), None, lines, file)
+        plan = namespace["plan"]
+        weakref.finalize(plan, linecache.cache.pop, file, None).atexit = False
+        return plan, source
 
 
 def apart(written: np.ndarray, *others: np.ndarray) -> bool:
@@ -367,8 +380,10 @@ def _host_call(node: Any, is_quiet: bool) -> Callable[..., tuple[Any, ...]]:
     def run(*arguments: Any) -> tuple[Any, ...]:
         try:
             results = call(*arguments, **keywords)
-        except Exception as error:  # NumPy raises it again at the user's line
-            raise Trapped(str(error)) from error
+        except Exception as error:
+            if comes_from_a_signal(error):
+                raise
+            raise Trapped(str(error)) from error  # NumPy raises it again at the user's line
         if not many:
             results = (results,)
         for result, spec in zip(results, specs, strict=True):

@@ -17,25 +17,26 @@ class _Lock:
         self.lock = threading.RLock()
 
 
-_CHANGES = _Lock()
-when_cut_off(_CHANGES.renew)
+#: Held by whoever changes the plans of a probe.
+CHANGES = _Lock()
+when_cut_off(CHANGES.renew)
 
 
 def add(probe: Any, plan: Plan) -> None:
     """Ask a plan before those that a region has."""
-    with _CHANGES.lock:
+    with CHANGES.lock:
         probe.plans = (plan, *probe.plans)
 
 
 def remove(probe: Any, plan: Plan) -> None:
     """Ask a plan no more."""
-    with _CHANGES.lock:
+    with CHANGES.lock:
         probe.plans = tuple(each for each in probe.plans if each is not plan)
 
 
 def replace(probe: Any, old: Plan, new: Plan) -> None:
     """Put a plan in another's place."""
-    with _CHANGES.lock:
+    with CHANGES.lock:
         probe.plans = tuple(new if plan is old else plan for plan in probe.plans)
 
 
@@ -46,7 +47,7 @@ def are_too_many(plans: tuple[Plan, ...], most: int) -> bool:
 
 def make_room(probe: Any, most: int) -> None:
     """Drop the oldest plan of a kind of which there are `most`."""
-    with _CHANGES.lock:
+    with CHANGES.lock:
         probe.plans = _with_room(probe.plans, most)
 
 

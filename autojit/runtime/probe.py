@@ -11,7 +11,7 @@ from typing import Any
 from autojit.capture.regions import Region, is_empty
 from autojit.errors import AutojitWarning, Trapped, UncompilableError
 from autojit.runtime.heat import TINY, Heat, HeatMap
-from autojit.runtime.interrupts import comes_from_a_signal
+from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.plan import NATIVE, UNSET, Plan
 from autojit.runtime.watch import WATCH
 
@@ -29,6 +29,7 @@ _SLOW = 2 * TINY
 _WAKES = 1e-3
 #: Seconds for which a probe is in deep sleep, at first and at most.
 _NAPS = 1.0, 64.0
+#: In a light sleep: no thread has that number, and calls are timed for nobody.
 _NOBODY = 0, None
 
 #: A probe in a loop that has answered nothing this many times is asked no more.
@@ -129,7 +130,7 @@ class Probe:
             except AutojitWarning:
                 raise
             except Exception as error:
-                if comes_from_a_signal(error):
+                if is_the_programs(error):
                     raise
                 return self.owner.plan_failed(self, plan, error)
             if result is None:
@@ -148,7 +149,7 @@ class Probe:
         except (UncompilableError, AutojitWarning):
             raise
         except Exception as error:
-            if comes_from_a_signal(error):
+            if is_the_programs(error):
                 raise
             return self.owner.miss_failed(self, error)
         if type(result) is Restart:

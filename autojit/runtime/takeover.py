@@ -15,7 +15,7 @@ from autojit.runtime.background import BACKGROUND, MAKING
 from autojit.runtime.compiler import Prepared, prepare
 from autojit.runtime.environment import is_default
 from autojit.runtime.heat import price_of
-from autojit.runtime.interrupts import comes_from_a_signal
+from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.measured import KEEP_BELOW, VERY_HOPELESS
 from autojit.runtime.plan import NATIVE, UNSET
 
@@ -88,7 +88,7 @@ class Takeover:
         probe: Counts what the plans do; its region is the rest of the loop.
     """
 
-    __slots__ = ("_course", "_error", "_state", "controller", "due", "probe")
+    __slots__ = ("_course", "_error", "_job", "_state", "controller", "due", "probe")
     unset = UNSET
     #: What a `while` loop counts over.
     forever = range(sys.maxsize)
@@ -99,7 +99,10 @@ class Takeover:
         self.reset()
 
     def reset(self) -> None:
-        """Begin as if nothing had been tried."""
+        """Begin as if nothing had been tried; what is being compiled comes too late."""
+        with plans.CHANGES.lock:
+            self._job: object = None
+            self.probe.plans = ()
         self.due = False
         self._error: BaseException | None = None
         self._state = "new"  # or: compiling, ready, off
@@ -112,7 +115,9 @@ class Takeover:
 
     def is_due_after(self, seconds: float) -> bool:
         """Whether to ask at the next iteration, when the function has run that long."""
-        return self._state == "ready" or (self._state == "new" and seconds >= price_of(self.probe.price, 0))
+        if self._state == "ready" or self._error is not None:
+            return True
+        return self._state == "new" and seconds >= price_of(self.probe.price, 0)
 
     def is_at_work(self) -> bool:
         """Whether there is a plan, or will be."""
@@ -152,7 +157,7 @@ class Takeover:
             except AutojitWarning:
                 raise
             except Exception as error:
-                if comes_from_a_signal(error):
+                if is_the_programs(error):
                     raise
                 self._give_up()
                 return self.controller.plan_failed(self.probe, plan, error)
@@ -168,7 +173,7 @@ class Takeover:
         try:
             self._make(values)
         except Exception as error:
-            if comes_from_a_signal(error):
+            if is_the_programs(error):
                 raise
             self._give_up()
             self.controller.trouble.of_compiling(error)
@@ -180,7 +185,7 @@ class Takeover:
         iterator.__setstate__((iterator.__reduce__()[2] or 0) + len(range(ahead.start, stop, ahead.step)))
 
     def _give_up(self) -> None:
-        self.due = False
+        self.due, self._job = False, None
         self._state, self._course = "off", None
 
     def _judge(self, seconds: float) -> None:
@@ -192,7 +197,8 @@ class Takeover:
         if seconds < JUDGED:
             return
         course.strikes = course.strikes + 1 if course.seconds > KEEP_BELOW * course.pace else 0
-        if course.strikes >= STRIKES or course.seconds > VERY_HOPELESS * course.pace:
+        # One run may have been slow for other reasons, its first one above all.
+        if course.strikes >= (2 if course.seconds > VERY_HOPELESS * course.pace else STRIKES):
             self._give_up()
 
     def _make(self, values: tuple[Any, ...]) -> None:
@@ -211,15 +217,23 @@ class Takeover:
             prepared = prepare(captured, controller.config)
             self.probe.price = time.perf_counter() - start
             self._state, self._course = "compiling", None
-            if not BACKGROUND.submit(lambda: self._compile(prepared)):
+            job = self._job = object()
+            if not BACKGROUND.submit(lambda: self._compile(prepared, job)):
                 self._give_up()
 
-    def _compile(self, prepared: Prepared) -> None:
+    def _compile(self, prepared: Prepared, job: object) -> None:
         try:
-            plans.add(self.probe, self.controller.compile(prepared, self.probe))
-            self._state = "ready"
-        except BaseException as error:  # nobody else would tell it
-            self._state, self._error, self.due = "off", error, True
+            plan, error = self.controller.compile(prepared, self.probe), None
+        except BaseException as raised:  # nobody else would tell it
+            plan, error = None, raised
+        with plans.CHANGES.lock:
+            if self._job is not job:
+                return  # forgotten meanwhile
+            if plan is not None:
+                plans.add(self.probe, plan)
+                self._state = "ready"
+            else:
+                self._state, self._error, self.due = "off", error, True
 
 
 def _ahead(iterator: Any) -> tuple[range, int]:
