@@ -127,7 +127,36 @@ def only_annotated(x, n):
     return y + z
 
 
+def dead_behind_break(x, n, y):
+    z = x * 0
+    r = []
+    for _ in range(n):
+        if x[0] < -100:
+            break
+            r.append(1)
+        if x.sum() > 0:
+            x[0] = y[1]
+        else:
+            y = z
+    return z
+
+
+def dead_behind_continue(x, n, y):
+    z = x * 0
+    r = []
+    for _ in range(n):
+        if x[0] < -100:
+            continue
+            q = r  # noqa: F841 -- never reached
+        if x.sum() > 0:
+            x[0] = y[1]
+        else:
+            y = z
+    return z
+
+
 FUNCTIONS = [
+    dead_behind_break, dead_behind_continue,
     dead_before_it_is_bound_now_and_then, dead_beside_a_break, only_raises, only_raises_below, a_circle_beside_a_chain,
     returned_in_the_second_iteration, returned_through_three_names, returned_where_a_break_was_possible,
     deleted_in_finally, only_annotated,

@@ -231,7 +231,7 @@ class Loops(Carry):
     def _names_of(self, node: Any) -> Names:
         """The names that the body binds, and those that it reads first."""
         local = self.frame.local_names
-        exposed = Flow(node.body, local).block(node.body, frozenset())
+        exposed = Flow(node.body, local).entry(node.body, frozenset())
         bound = names(node.body).binds
         if isinstance(node, ast.For):
             bound |= names([node.target]).binds

@@ -192,6 +192,16 @@ class Flow:
             live = self._statement(statement, live) | raised
         return live
 
+    def entry(
+        self, body: Sequence[ast.stmt], live: frozenset[str], left: frozenset[str] = frozenset()
+    ) -> frozenset[str]:
+        """The names live at the entry of a block that may leave the loop around it: there `left` is live."""
+        self._loops.append((left, left))
+        try:
+            return self.block(body, live)
+        finally:
+            self._loops.pop()
+
     def _use(self, nodes: Iterable[ast.AST | None], live: frozenset[str]) -> frozenset[str]:
         found = names(node for node in nodes if node is not None)
         return (live - (found.binds - found.reads - found.maybe)) | (found.reads & self.local_names)

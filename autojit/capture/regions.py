@@ -184,7 +184,7 @@ class RegionTree:
         else:
             extra_reads = frozenset()
         exposed = Flow(statements, self.local_names | extra_live)
-        needed = exposed.block(statements, frozenset()) & reads | extra_reads
+        needed = exposed.entry(statements, frozenset()) & reads | extra_reads
         ends = assigned_after(statements)
         live_out = tuple(sorted(found.binds & (live_after | extra_live)))
         if any(
@@ -193,7 +193,8 @@ class RegionTree:
             # Control may also leave in the middle, with other names bound and other names live.
             live_out, ends = tuple(sorted(found.binds & (self.local_names | extra_live))), frozenset()
         maybe = needed - bound
-        needed = (needed | (_bound_now_and_then(statements) & exposed.block(statements, live_after))) & bound
+        at_entry = exposed.entry(statements, live_after, self.local_names)
+        needed = (needed | (_bound_now_and_then(statements) & at_entry)) & bound
         region = Region(
             len(self.regions),
             every,

@@ -20,7 +20,20 @@ from autojit.capture.loops import Loops
 from autojit.capture.regions import TEMPORARY
 from autojit.capture.statements import Signal
 from autojit.capture.undo import containers_of
-from autojit.capture.values import Arr, Closure, Frame, Items, Known, LoopInt, Rows, Sym
+from autojit.capture.values import (
+    Arr,
+    Closure,
+    Frame,
+    Items,
+    Known,
+    LoopInt,
+    Method,
+    Partial,
+    Rows,
+    Stream,
+    Sym,
+    Vectorize,
+)
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Operand
 from autojit.ir.spec import Spec
@@ -31,6 +44,8 @@ _LIST = f"{TEMPORARY}_list"
 _ALL = Items(tuple, [])
 #: The memory that the items of a list may take.
 _MOST_BYTES = 1 << 28
+#: What may hold a list where nobody sees it: `xs.append`, functions, iterators.
+_HOLDERS = (Closure, Method, Partial, Vectorize, Stream)
 _NUMBERS = (bool, int, float, complex, np.generic)
 
 
@@ -97,7 +112,7 @@ class RowLoops(Loops):
         """The lists of which a loop knows nothing but that an iteration may append one item."""
         if course.test is not None or self.in_loop or self.builder.predicate is not None:
             return []
-        if any(isinstance(value, Closure) for value in self.frame.env.values()):
+        if any(isinstance(value, _HOLDERS) for value in self._reachable()):
             return []
         named = [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
         found: list[_Filling] = []
@@ -111,18 +126,18 @@ class RowLoops(Loops):
             items = self.frame.env.get(name)
             if not isinstance(items, Items) or items.kind is not list or items.path is not None:
                 continue
-            if named.count(name) == 1 and self._means(items) == 1:
+            if named.count(name) == 1 and sum(value is items for value in self._reachable()) == 1:
                 found.append(_Filling(name, items, len(found)))
         return found
 
-    def _means(self, items: Any) -> int:
-        """How many names and items mean a list."""
-        count, frame = 0, self.frame
+    def _reachable(self) -> Iterator[Any]:
+        """What the names of the functions that run mean, and what is in their containers, as often as it is."""
+        frame: Frame | None = self.frame
         while frame is not None:
-            inner = [one for container, _ in containers_of(frame.env) for one in container.values]
-            count += sum(value is items for value in (*frame.env.values(), *inner))
+            yield from frame.env.values()
+            for container, _ in containers_of(frame.env):
+                yield from container.values
             frame = frame.caller or frame.parent
-        return count
 
     def _counted(self, course: Course) -> Course | None:
         """The course with a number of iterations that the plan is made for, and a count of them."""
@@ -170,6 +185,8 @@ class RowLoops(Loops):
     def _item(self, one: _Filling, value: Any, means: int) -> Arr:
         """An item that can be a row: a number, or an array that so many names and items mean: only the list itself."""
         is_number = isinstance(value, Known | Sym) and isinstance(value.value, _NUMBERS)
+        if is_number and value.value != value.value:
+            raise CannotCapture("long-loop", f"`{one.name}` gets a NaN, which is found in it by identity")
         if is_number or isinstance(value, LoopInt):
             return self._as_scalar(value)
         if isinstance(value, Arr) and value.python is None:
