@@ -84,11 +84,10 @@ def is_open(node: Node) -> bool:
     """Whether a node is, or has in it, a loop that may take very long, as far as can be seen before it runs."""
     if node.op.family != "loop":
         return False
-    body, has_exits = node.keywords["body"], node.keywords.get("exits")
-    count = _count(node)
-    if has_exits and (count is None or count >= _MANY):
+    stop = node.inputs[1]
+    if node.keywords.get("exits") and (not isinstance(stop, Const) or abs(stop.value) >= _MANY):
         return True
-    return _iterations(node) >= VERY_MANY or any(map(is_open, body.nodes))
+    return _iterations(node) >= VERY_MANY or any(map(is_open, node.keywords["body"].nodes))
 
 
 def _count(node: Node) -> int | None:
