@@ -193,7 +193,7 @@ class RegionTree:
             # Control may also leave in the middle, with other names bound and other names live.
             live_out, ends = tuple(sorted(found.binds & (self.local_names | extra_live))), frozenset()
         maybe = needed - bound
-        at_entry = exposed.entry(statements, live_after, self.local_names)
+        at_entry = exposed.entry(statements, live_after, live_after)
         needed = (needed | (_bound_now_and_then(statements) & at_entry)) & bound
         region = Region(
             len(self.regions),

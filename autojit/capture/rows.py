@@ -44,7 +44,7 @@ _LIST = f"{TEMPORARY}_list"
 _ALL = Items(tuple, [])
 #: The memory that the items of a list may take.
 _MOST_BYTES = 1 << 28
-#: What may hold a list where nobody sees it: `xs.append`, functions, iterators.
+#: What may hold a list where nobody sees it: `xs.append`, functions, iterators. Nobody holds a comprehension's.
 _HOLDERS = (Closure, Method, Partial, Vectorize, Stream)
 _NUMBERS = (bool, int, float, complex, np.generic)
 
@@ -112,7 +112,7 @@ class RowLoops(Loops):
         """The lists of which a loop knows nothing but that an iteration may append one item."""
         if course.test is not None or self.in_loop or self.builder.predicate is not None:
             return []
-        if any(isinstance(value, _HOLDERS) for value in self._reachable()):
+        if _LIST not in self.frame.env and any(isinstance(value, _HOLDERS) for value in self._reachable()):
             return []
         named = [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
         found: list[_Filling] = []
