@@ -18,6 +18,7 @@ from autojit.ir.graph import Graph
 from autojit.runtime.agree import compare, is_record, tolerance_of
 from autojit.runtime.arguments import arguments_of, streams_of_call
 from autojit.runtime.compiler import Prepared
+from autojit.runtime.interrupts import comes_from_a_signal
 from autojit.runtime.locate import locate
 from autojit.runtime.plan import NATIVE, UNSET, Plan
 from autojit.runtime.streams import restore, same_states, save
@@ -96,6 +97,8 @@ class Check:
             with np.errstate(all="ignore"):
                 exit, returned, names = self.reference(*values)
         except Exception as error:
+            if comes_from_a_signal(error):
+                raise
             return error
         return self._effects(exit, returned, names, arrays)
 
