@@ -115,7 +115,7 @@ def test_a_single_call_gains(function):
         found, expected = found[0], expected[0]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     info = fast.cache_info()
-    assert info.compiles >= 1 and info.hits >= 10
+    assert info.plans >= 1 and info.hits >= 10  # another test may have compiled the same program
     if more:
         assert more[0] == ["begin", 3, 10, 17] * 2
 
