@@ -82,8 +82,14 @@ class Background:
             thread.join()
 
     def _run(self) -> None:
-        self._own = threading.get_ident()
-        MAKING.add(self._own)
+        self._own = me = threading.get_ident()
+        MAKING.add(me)
+        try:
+            self._work()
+        finally:
+            MAKING.discard(me)  # another thread may get the number
+
+    def _work(self) -> None:
         while (job := self._jobs.get()) is not None and not self._is_closed:
             try:
                 job()
