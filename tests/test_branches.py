@@ -9,6 +9,7 @@ import pytest
 
 import autojit as aj
 from tests.helpers import check
+from tests.programs.histories import shortest
 
 RNG = np.random.default_rng(5)
 
@@ -506,21 +507,6 @@ def test_rows_that_are_exchanged_under_a_condition() -> None:
 
 
 def test_masked_writes_under_a_condition() -> None:
-    def shortest(weights, source):
-        distance = np.full(len(weights), np.inf)
-        distance[source] = 0
-        done, before = np.zeros(len(weights), bool), np.full(len(weights), -1)
-        for _ in range(len(weights)):
-            u = np.where(done, np.inf, distance).argmin()
-            if np.isinf(distance[u]):
-                break
-            done[u] = True
-            other = distance[u] + weights[u]
-            better = other < distance
-            distance[better] = other[better]
-            before[better] = u
-        return distance, before
-
     weights = np.where(RNG.random((20, 20)) < 0.3, RNG.random((20, 20)), np.inf)
     check(shortest, weights, 0, whole=True)
 

@@ -72,8 +72,9 @@ class Executable:
 
     def _run_counted(self, values: Sequence[Any], launch: Any = None) -> list[np.ndarray]:
         """Run a program whose loops may take many iterations: the numbers that it is given say so."""
-        if any(abs(values[place]) >= VERY_MANY for place in self._bounds):
-            launch = self._launch_patiently
+        for place in self._bounds:
+            if abs(values[place]) >= VERY_MANY:
+                launch = self._launch_patiently
         return Executable.run(self, values, launch)
 
     def to_stored(self) -> Stored | None:
