@@ -29,7 +29,6 @@ def each(functions, *calls) -> None:
             with warnings.catch_warnings():
                 # NumPy's floating point warnings, which compiled code does not repeat.
                 warnings.simplefilter("ignore", RuntimeWarning)
-                warnings.simplefilter("ignore", DeprecationWarning)
                 sequence(function, *calls, rounds=1)
         except Exception as error:
             failed.append(f"{inspect.getsource(function).strip()}: {' '.join(str(error).split())[:400]}")
