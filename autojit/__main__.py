@@ -28,6 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(describe())
         return 0
     disk = opened(flags.cache_dir)
+    if disk is None:
+        print("there is no directory for the cache: this user has no home; `--cache_dir` names one", file=sys.stderr)
+        return 1
     if given.what == "path":
         print(disk.root)
     elif given.what == "clear":

@@ -35,7 +35,7 @@ class Config:
     unroll_budget: int = 600
     max_plans: int = 8
     exact: bool = False
-    disk_cache: bool = False
+    disk_cache: bool = True
     cache_dir: str = ""
 
 

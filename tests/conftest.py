@@ -6,6 +6,8 @@ import zlib
 
 # Read when jax starts; without it jax looks for accelerators and may warn that it found none.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# Tests count compilations, and leave nothing in the user's directories; the disk cache has tests of its own.
+os.environ["AUTOJIT_FLAGS"] = os.environ.get("AUTOJIT_FLAGS", "") + " --disk_cache=0"
 
 import numpy as np
 import pytest

@@ -18,6 +18,7 @@ from random import Random
 from typing import Any
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("AUTOJIT_FLAGS", "--disk_cache=0")
 
 import autojit as aj
 from tests import measured_mode, table_judge

@@ -229,7 +229,7 @@ def test_native_and_auto_jit_0_do_nothing():
 
 
 def run_python(text, flags=""):
-    environment = {**os.environ, "AUTOJIT_FLAGS": flags, "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "AUTOJIT_FLAGS": f"{flags} --disk_cache=0", "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)}
     file = "import sys; sys.path.insert(0, sys.argv[1]); from program import main; main()"
     return subprocess.run(
         [sys.executable, "-c", file, text], capture_output=True, text=True, env=environment, check=False, timeout=120

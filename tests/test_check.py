@@ -195,7 +195,7 @@ def test_float32_numbers_in_a_float64_array() -> None:
 def test_the_flag_of_the_process(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    environment = {**os.environ, "AUTOJIT_FLAGS": "--check", "PYTHONPATH": str(Path(__file__).parent.parent)}
+    environment = {**os.environ, "AUTOJIT_FLAGS": "--check --disk_cache=0", "PYTHONPATH": str(Path(__file__).parent.parent)}
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout == "2.0\n"
     assert "program.py:7: AutojitWarning: autojit [check]: `double` differs from NumPy" in done.stderr

@@ -49,7 +49,7 @@ print(json.dumps([info.compiles, info.loads, info.hits]))
 def _run(directory: Path, **environment: str) -> list[int]:
     script = directory.parent / "script.py"
     script.write_text(_PROGRAM)
-    flags = f"--disk_cache --cache_dir={directory}"  # the memory for large results is process-wide
+    flags = f"--cache_dir={directory}"  # the memory for large results is process-wide
     done = subprocess.run(
         [sys.executable, str(script), str(directory)],
         env={**os.environ, "AUTOJIT_FLAGS": flags, "PYTHONPATH": str(Path(aj.__file__).parents[1]), **environment},
@@ -67,6 +67,30 @@ def test_a_second_process_compiles_nothing(tmp_path):
     assert compiles > 0 and loads == 0 and hits > 0
     assert [path.suffix for path in directory.iterdir()] == [".program"] * len(list(directory.iterdir()))
     assert _run(directory) == [0, compiles, hits]
+
+
+def test_it_is_on_by_default(tmp_path):
+    """In the user's directory for caches; a warm process compiles nothing."""
+    script = tmp_path / "script.py"
+    script.write_text(_PROGRAM.replace(', disk_cache=True, cache_dir=sys.argv[1]', ""))
+    folder = tmp_path / "caches"
+    homes = {name: str(folder) for name in ("XDG_CACHE_HOME", "LOCALAPPDATA", "HOME")}
+    environment = {**os.environ, **homes, "PYTHONPATH": str(Path(aj.__file__).parents[1])}
+
+    def go(flags=""):
+        done = subprocess.run(
+            [sys.executable, str(script)],
+            env={**environment, "AUTOJIT_FLAGS": flags},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return json.loads(done.stdout)
+
+    compiles, loads, hits = go("--disk_cache=0")
+    assert compiles > 0 and loads == 0 and not folder.exists()
+    assert go() == [compiles, 0, hits] and go() == [0, compiles, hits]
+    assert [path.name for path in folder.rglob("*.program")]
 
 
 def test_other_flags_of_xla_find_nothing(tmp_path):
@@ -214,6 +238,21 @@ def test_versions_are_apart(tmp_path):
     assert default_directory().name == "autojit"
 
 
+def test_users_without_a_home(monkeypatch, capsys):
+    def no_home(cls):
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", classmethod(no_home))
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    opened.cache_clear()
+    function = aj.autocluster(lambda x: x * 2 + np.sin(x), policy="eager", disk_cache=True)
+    np.testing.assert_array_equal(function(np.zeros(3)), np.zeros(3))
+    assert function.cache_info().hits == 1
+    assert main(["cache", "path"]) == 1 and "no home" in capsys.readouterr().err
+    opened.cache_clear()
+
+
 def test_keys_of_this_process_alone_are_not_stored(tmp_path):
     x = Value("x", Spec((3,), np.dtype(np.float64), "array"))
     y = Value("y", x.spec)
@@ -225,7 +264,8 @@ def test_processes_share_a_directory(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(_PROGRAM)
     command = [sys.executable, str(script), str(tmp_path / "cache")]
-    environment = {**os.environ, "AUTOJIT_FLAGS": "", "PYTHONPATH": str(Path(aj.__file__).parents[1])}
+    flags = f"--cache_dir={tmp_path / 'cache'}"
+    environment = {**os.environ, "AUTOJIT_FLAGS": flags, "PYTHONPATH": str(Path(aj.__file__).parents[1])}
     running = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     outputs = [process.communicate()[0] for process in running]
     assert all(process.returncode == 0 for process in running) and all(json.loads(out)[2] > 0 for out in outputs)

@@ -133,7 +133,7 @@ def test_ctrl_c_while_a_plan_is_loaded():
 
 
 def run(script):
-    environment = {**os.environ, "AUTOJIT_FLAGS": "", "PYTHONPATH": str(Path(aj.__file__).parents[1])}
+    environment = {**os.environ, "AUTOJIT_FLAGS": "--disk_cache=0", "PYTHONPATH": str(Path(aj.__file__).parents[1])}
     return subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False, env=environment
     )

@@ -51,7 +51,7 @@ def test_an_endless_loop_can_be_interrupted(tmp_path: Path) -> None:
     script = tmp_path / "endless.py"
     script.write_text(textwrap.dedent(PROGRAM))
     # Beside NumPy (`--check`) the loop would never begin: NumPy's does not end.
-    environment = {**os.environ, "AUTOJIT_FLAGS": "", "PYTHONPATH": str(Path(autojit.__file__).parents[1])}
+    environment = {**os.environ, "AUTOJIT_FLAGS": "--disk_cache=0", "PYTHONPATH": str(Path(autojit.__file__).parents[1])}
     run = subprocess.run(
         [sys.executable, script], capture_output=True, text=True, timeout=120, check=False, env=environment
     )

@@ -268,7 +268,7 @@ def test_threads():
 
 
 def run(program: str) -> subprocess.CompletedProcess:
-    environment = {**os.environ, "PYTHONPATH": str(Path(aj.__file__).parents[1]), "AUTOJIT_FLAGS": ""}
+    environment = {**os.environ, "PYTHONPATH": str(Path(aj.__file__).parents[1]), "AUTOJIT_FLAGS": "--disk_cache=0"}
     script = textwrap.dedent(
         """
         import os, sys, threading, time
@@ -424,7 +424,7 @@ print(json.dumps([first.hits, first.loads, fast.cache_info().compiles, fast.cach
 def test_what_pays_is_compiled_from_the_first_call_of_the_next_process(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(_REMEMBERING)
-    flags = f"--disk_cache --cache_dir={tmp_path / 'cache'}"
+    flags = f"--cache_dir={tmp_path / 'cache'}"
     environment = {**os.environ, "PYTHONPATH": str(Path(aj.__file__).parents[1]), "AUTOJIT_FLAGS": flags}
 
     def go(calls):

@@ -13,6 +13,7 @@ from autojit.capture.regions import BREAK, CONTINUE, RETURN, TEMPORARY, Native, 
 from autojit.capture.rest import exit_of
 from autojit.capture.source import compile_body
 from autojit.errors import CannotCapture
+from autojit.ir.syntax import parse
 
 _MARK = "autojit probe "
 _TWINS = "autojit twins"
@@ -160,7 +161,7 @@ class _Emitter:
         assert rest is not None
         mark, first = f"'{_MARK}{rest.number}'", [_takeover(native, rest)]
         text = f"for {native.counter} in ({stop}_it := {mark}.iter({mark}.forever)):\n    pass"
-        made: Any = ast.parse(text).body[0]
+        made: Any = parse(text).body[0]
         for node in ast.walk(made):
             if hasattr(node, "lineno"):
                 ast.copy_location(node, loop)
@@ -208,7 +209,7 @@ class _Calls(ast.NodeTransformer):
 def _timed(region: Region, original: list[ast.stmt]) -> list[ast.stmt]:
     """The statements of a region, and its probe told when they begin and end."""
     mark, start = f"'{_MARK}{region.number}'", f"{TEMPORARY}_start_{region.number}"
-    begin, end = ast.parse(f"{start} = {mark}.timed and {mark}.begin()\nif {start}: {mark}.end({start})").body
+    begin, end = parse(f"{start} = {mark}.timed and {mark}.begin()\nif {start}: {mark}.end({start})").body
     for node in (*ast.walk(begin), *ast.walk(end)):
         if hasattr(node, "lineno"):
             ast.copy_location(node, region.statements[0])
@@ -263,12 +264,12 @@ def _answered(region: Region, condition: str, then: Sequence[str] = ()) -> Any:
     lines += [f"    {line}" for line in then]
     if ast.Break in kinds or ast.Continue in kinds or then:
         text = "while 1:\n" + "\n".join("    " + line for line in lines)
-        parsed = ast.parse(text).body[0].body[0]  # type: ignore[attr-defined] -- our own text
+        parsed = parse(text).body[0].body[0]  # type: ignore[attr-defined] -- our own text
     elif ast.Return in kinds:
         text = "def f():\n" + "\n".join("    " + line for line in lines)
-        parsed = ast.parse(text).body[0].body[0]  # type: ignore[attr-defined] -- our own text
+        parsed = parse(text).body[0].body[0]  # type: ignore[attr-defined] -- our own text
     else:
-        parsed = ast.parse("\n".join(lines)).body[0]
+        parsed = parse("\n".join(lines)).body[0]
     first = region.statements[0]
     for node in ast.walk(parsed):
         if hasattr(node, "lineno"):

@@ -9,6 +9,7 @@ from typing import Any
 
 from autojit.capture.names import names
 from autojit.capture.regions import TEMPORARY, Native, RegionTree, leaving
+from autojit.ir.syntax import parse
 
 
 def add_rest(tree: RegionTree, native: Native, moving: frozenset[str]) -> None:
@@ -52,7 +53,7 @@ def add_rest(tree: RegionTree, native: Native, moving: frozenset[str]) -> None:
         return
     native.stop, native.counter = stop, counter
     text = f"{stop}_left = True\nfor {counter} in range({counter}, {stop}):\n    pass\nelse:\n    {stop}_left = False"
-    statements: list[Any] = ast.parse(text).body
+    statements: list[Any] = parse(text).body
     for node in _nodes(statements):
         if hasattr(node, "lineno"):
             ast.copy_location(node, loop if isinstance(node, ast.stmt) else place)

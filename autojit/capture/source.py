@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autojit.errors import CannotCapture, SourceLine
+from autojit.ir.syntax import parse
 
 _FACTORY = "__autojit_factory__"
 #: The compiler flags that `from __future__` statements set in a code object.
@@ -104,7 +105,7 @@ def _module(file: str, namespace: dict[str, object]) -> ast.Module:
     if known is not None and known[0] == lines:
         return known[1]
     try:
-        tree = ast.parse("".join(lines))
+        tree = parse("".join(lines))
     except SyntaxError as error:
         raise CannotCapture("no-source", f"`{file}` cannot be parsed: {error.msg}") from None
     _trees[file] = (lines, tree)

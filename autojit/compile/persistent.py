@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -22,21 +23,31 @@ def disk_cache(flags: Config) -> DiskCache | None:
     return opened(flags.cache_dir) if flags.disk_cache else None
 
 
-def default_directory() -> Path:
-    """Where programs are kept if `--cache_dir` does not say: the platform's place for files that can be made again."""
+def default_directory() -> Path | None:
+    """Where programs are kept if `--cache_dir` does not say: the platform's place for files that can be made again.
+
+    `None` for a user without a home, such as a number that a container was started with.
+    """
+    with contextlib.suppress(RuntimeError):
+        return _base() / "autojit"
+    return None
+
+
+def _base() -> Path:
     if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        given, below = os.environ.get("LOCALAPPDATA"), ("AppData", "Local")
     elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
+        given, below = None, ("Library", "Caches")
     else:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "autojit"
+        given, below = os.environ.get("XDG_CACHE_HOME"), (".cache",)
+    return Path(given) if given and Path(given).is_absolute() else Path.home().joinpath(*below)
 
 
 @functools.lru_cache(maxsize=8)
-def opened(directory: str) -> DiskCache:
-    """The cache in a directory; an empty name means the default."""
-    return DiskCache(Path(directory).expanduser() if directory else default_directory(), version())
+def opened(directory: str) -> DiskCache | None:
+    """The cache in a directory; an empty name means the default, which not every user has."""
+    root = Path(directory).expanduser() if directory else default_directory()
+    return None if root is None else DiskCache(root, version())
 
 
 @functools.cache

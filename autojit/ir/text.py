@@ -18,6 +18,7 @@ from autojit.ir.graph import Const, Graph, Node, Operand
 from autojit.ir.index import Index, Place, Slice, Window, window_slice
 from autojit.ir.op import Op
 from autojit.ir.spec import COMPILED_DTYPES
+from autojit.ir.syntax import parse
 
 #: Arrays of at most this many elements are printed in full.
 _INLINE_SIZE = 16
@@ -83,7 +84,7 @@ def run_text(
     printed = print_graph(graph) if isinstance(graph, Graph) else Printed(graph, {}, {})
     helpers = SimpleNamespace(**(_public(names.get("aj")) | _HELPERS))
     names |= _bind({"aj": helpers}, printed.calls) | printed.constants | dict(constants or {})
-    tree = ast.parse(printed.text)
+    tree = parse(printed.text)
     function = next(statement for statement in tree.body if isinstance(statement, ast.FunctionDef))
     last = function.body[-1]
     exec(compile(tree, f"<graph {function.name}>", "exec"), names)

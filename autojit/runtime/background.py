@@ -47,21 +47,24 @@ class Background:
         with self._lock:
             if self._is_closed:
                 return False
-            if self._thread is None:
+            if self._thread is None or not self._thread.is_alive():
+                left = self._jobs.qsize()  # by a thread that was killed
                 thread = threading.Thread(target=self._run, name="autojit-compiler", daemon=True)
                 try:
                     thread.start()
                 except RuntimeError:  # no more threads
                     return False
                 self._thread = thread
+                self._pending = left
             self._pending += 1
             self._jobs.put(job)
             return True
 
     def wait(self) -> None:
         """Wait until all jobs submitted so far are done. Not to be called by a job."""
-        done, thread = threading.Event(), self._thread
-        if thread is not None and self.submit(done.set):
+        done = threading.Event()
+        if self._thread is not None and self.submit(done.set):
+            thread = self._thread
             while thread.is_alive() and not done.wait(0.1):
                 pass
 

@@ -54,7 +54,8 @@ class Trouble:
         """The disk cache cannot be used, if that is so."""
         disk = disk_cache(self.config)
         if disk is not None and (trouble := disk.take_trouble()) is not None:
-            self.warn("disk-cache", f"{trouble}; programs are compiled again by each process")
+            what = "programs are compiled again by each process"
+            self.warn("disk-cache", f"{trouble}; {what} (`--cache_dir` takes another directory, `--disk_cache=0` none)")
 
     def uncompilable(self, reasons: tuple[Reason, ...]) -> UncompilableError:
         """The error of `jit_compile`."""

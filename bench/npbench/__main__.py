@@ -24,6 +24,8 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--peers", type=names, default=["numpy"], help="numpy, jax, numba, with commas between them")
     parser.add_argument("--kernels", type=names, default=None, help="names with commas between them; all by default")
     parser.add_argument("--policy", default="eager", help="the policy of `autocluster`")
+    parser.add_argument("--cache_dir", default="", help="keep compiled programs there; none are kept by default")
+    parser.add_argument("--settle", type=float, default=0.0, help="seconds of calls before those that are timed")
     parser.add_argument("--repeat", type=int, default=15, help="timed calls per kernel")
     parser.add_argument("--budget", type=float, default=15.0, help="seconds of timed calls per kernel")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds per kernel and competitor")
@@ -56,8 +58,9 @@ def main() -> None:
     except FileNotFoundError as error:
         sys.exit(str(error))
     peers = present(options.peers)
-    given: dict[str, Any] = {name: getattr(options, name) for name in ("preset", "policy", "repeat", "budget")}
-    job = {**given, "path": str(options.path.resolve())}
+    kept = "preset", "policy", "settle", "repeat", "budget"
+    given: dict[str, Any] = {name: getattr(options, name) for name in kept}
+    job = {**given, "path": str(options.path.resolve()), "cache_dir": options.cache_dir}
     machine = describe()
     widths = [26, 10, 10, 9, 8, 6, 9, 5, 7, 6, 10, *(9 for _ in peers), 0]
     show(header(peers), widths)

@@ -26,6 +26,8 @@ def summarize(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "geometric_mean": geometric_mean(counted(row) for row in rows),
         "geometric_mean_whole": geometric_mean(counted(row) for row in rows if row.get("whole")),
         "first_calls_s": sum(row.get("first_s", 0.0) for row in rows),
+        "compiles": sum(row.get("compiles", 0) for row in rows),
+        "loads": sum(row.get("loads", 0) for row in rows),
         "peers": {
             peer: {
                 "agree": sum(row["peers"][peer]["agree"] for row in rows),
@@ -90,7 +92,8 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
         f"Geometric mean of the speed-up over NumPy, failures counted as 1: {summary['geometric_mean']:.2f} "
         f"({summary['geometric_mean_whole']:.2f} for those that are one program).",
         f"Slower than {SLOWER} of NumPy: {len(summary['slower'])} ({slower}).",
-        f"First calls in all: {summary['first_calls_s']:.1f} s.",
+        f"First calls in all: {summary['first_calls_s']:.1f} s; {summary['compiles']} programs compiled, "
+        f"{summary['loads']} loaded from files.",
     ]
     for peer, found in summary["peers"].items():
         lines.append(

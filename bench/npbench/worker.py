@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -61,8 +62,11 @@ class Job:
         return fresh(self.arguments, self.changing)
 
     def warm(self, function: Callable[..., Any]) -> tuple[float, float]:
-        """Median milliseconds of NumPy and of `function`, measured in turns."""
+        """Median milliseconds of NumPy and of `function`, measured in turns; `measured` is given time to decide."""
+        end = time.perf_counter() + self.options["settle"]
         function(*self.make())
+        while time.perf_counter() < end:
+            function(*self.make())
         times = take_turns(
             {"numpy": self.reference, "other": function},
             self.make,
@@ -79,6 +83,8 @@ def changed(before: Any, after: Any) -> bool:
 
 def run_autojit(job: Job) -> None:
     """The unmodified function, decorated; its helpers belong to the same fresh import."""
+    folder = job.options["cache_dir"]
+    aj.set_flags(disk_cache=bool(folder), cache_dir=folder)
     module = job.kernel.load("_numpy", "subject")
     function = aj.autocluster(policy=job.options["policy"])(getattr(module, job.kernel.function_name))
     setattr(module, job.kernel.function_name, function)
@@ -97,6 +103,8 @@ def run_autojit(job: Job) -> None:
     numpy_ms, autojit_ms = job.warm(function)
     job.report(numpy_ms=numpy_ms, ms=autojit_ms)
 
+    info = function.cache_info()
+    job.report(compiles=info.compiles, loads=info.loads)
     found = function.explain(*fresh(job.arguments))
     job.report(
         whole=bool(found.is_whole),

@@ -17,23 +17,23 @@ from typing import Any
 
 import numpy as np
 
-from tests.conformance.excluded import EXCLUDED, FILES
+from tests.conformance.excluded import EXCLUDED, FOLDERS
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMPY = Path(np.__file__).resolve().parent
 
 
-def run(file: Path, mode: str, select: str, seconds: float) -> dict[str, Any]:
+def run(file: Path, mode: str, select: str, seconds: float, slow: bool) -> dict[str, Any]:
     """The outcomes of one file, by test."""
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "outcomes.json"
         environment = {
             **os.environ, "AUTOJIT_CONFORMANCE": mode, "AUTOJIT_OUTCOMES": str(written), "PYTHONPATH": str(ROOT),
-            "JAX_PLATFORMS": "cpu", "AUTOJIT_FLAGS": "", "NPY_AVAILABLE_MEM": "2 GB",
+            "JAX_PLATFORMS": "cpu", "AUTOJIT_FLAGS": "--disk_cache=0", "NPY_AVAILABLE_MEM": "2 GB",
         }  # fmt: skip
         command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", str(NUMPY), "--assert=plain"]
         command += ["-p", "tests.conformance.plugin", "-p", "no:cacheprovider", "-p", "no:warnings", "-p", "no:xdist"]
-        command += ["-m", "not slow", str(file), *(["-k", select] if select else [])]
+        command += [*([] if slow else ["-m", "not slow"]), str(file), *(["-k", select] if select else [])]
         try:
             done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=seconds, cwd=folder)
         except subprocess.TimeoutExpired:
@@ -44,8 +44,10 @@ def run(file: Path, mode: str, select: str, seconds: float) -> dict[str, Any]:
 
 
 def files_of(names: list[str]) -> list[Path]:
-    """NumPy's test files; all that are run by default."""
-    return [NUMPY / package / "tests" / f"{name}.py" for package, name in (one.split("/") for one in names or FILES)]
+    """NumPy's test files; all by default."""
+    if not names:
+        return [file for folder in FOLDERS for file in sorted((NUMPY / folder / "tests").glob("test_*.py"))]
+    return [NUMPY / folder / "tests" / f"{name}.py" for folder, name in (one.split("/") for one in names)]
 
 
 def main() -> int:
@@ -56,15 +58,18 @@ def main() -> int:
     parser.add_argument("--bodies", action="store_true", help="compile the bodies of the tests, not the functions")
     parser.add_argument("--numpy", action="store_true", help="clusters run in NumPy: tries the capture alone")
     parser.add_argument("--seconds", type=float, default=1800, help="for one file")
+    parser.add_argument("--slow", action="store_true", help="the tests that NumPy marks as slow, too")
+    parser.add_argument("--shard", default="1/1", help="which part of the files, as `1/2`")
     parser.add_argument("-v", action="store_true", help="show the end of each failure")
     options = parser.parse_args()
     mode = ("bodies" if options.bodies else "functions") + (",numpy" if options.numpy else "")
     total = dict.fromkeys(("tests", "differ", "excluded", "calls", "plans", "files without an outcome"), 0)
-    for file in files_of(options.files):
+    shard, shards = map(int, options.shard.split("/"))
+    for file in files_of(options.files)[shard - 1 :: shards]:
         name = f"{file.parent.parent.name}/{file.stem}"
         start = time.monotonic()
-        plain = run(file, "plain", options.select, options.seconds)
-        driven = run(file, mode, options.select, options.seconds)
+        plain = run(file, "plain", options.select, options.seconds, options.slow)
+        driven = run(file, mode, options.select, options.seconds, options.slow)
         if error := plain.get("error") or driven.get("error"):
             total["files without an outcome"] += 1
             print(f"{name}: no outcome; {time.monotonic() - start:.0f} s: {error}", flush=True)

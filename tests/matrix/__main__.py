@@ -13,6 +13,7 @@ import time
 from collections import Counter
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("AUTOJIT_FLAGS", "--disk_cache=0")
 
 from autojit.ops.chapters import CHAPTERS
 from tests.evaluated import evaluated
