@@ -113,20 +113,23 @@ def many_threads(most: int) -> Iterator[Point]:
             arrays = np.random.default_rng(0).standard_normal((count, 2, 20_000)).copy()
             function(*arrays[0])
             done = [0] * count
-            stop = time.perf_counter() + 2.0
-
-            def go(number: int, call: Any = function, count: Any = done, end: float = stop, given: Any = arrays) -> None:
-                while time.perf_counter() < end:
-                    call(*given[number])
-                    count[number] += 1
-
-            threads = [threading.Thread(target=go, args=(number,)) for number in range(count)]
+            end = time.perf_counter() + 2.0
+            threads = [
+                threading.Thread(target=_call_until, args=(end, function, arrays[number], done, number))
+                for number in range(count)
+            ]
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
             found[f"{name}_calls_per_s"] = sum(done) / 2.0
         yield found
+
+
+def _call_until(end: float, function: Callable[..., Any], arguments: Any, done: list[int], number: int) -> None:
+    while time.perf_counter() < end:
+        function(*arguments)
+        done[number] += 1
 
 
 CURVES: dict[str, tuple[Callable[[int], Iterator[Point]], int]] = {
