@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 import autojit as aj
+from autojit.config import set_flags
 from bench.machine import describe, sentence
 
 #: Calls between two looks at the clock.
@@ -40,7 +41,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=10, help="elements of each array")
     parser.add_argument("--repeat", type=int, default=15)
     options = parser.parse_args()
-    aj.set_flags(disk_cache=False)
+    set_flags(disk_cache=False)
     x, y = np.random.default_rng(0).standard_normal((2, options.size)).copy()
     compiled = aj.autocluster(program, policy="eager")
     measured, native = aj.autocluster(program), aj.autocluster(program, policy="native")

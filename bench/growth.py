@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import autojit as aj
+from autojit.config import set_flags
 from bench.machine import describe, sentence
 from bench.programs import running_example, standardize
 from bench.running_example import RESULTS
@@ -192,7 +193,7 @@ def main() -> None:
     parser.add_argument("curves", nargs="*", default=list(CURVES), help="all by default")
     parser.add_argument("--out", type=Path, default=RESULTS / "growth", help="where to save, without the ending")
     options = parser.parse_args()
-    aj.set_flags(disk_cache=False)
+    set_flags(disk_cache=False)
     machine, found = describe(), {}
     for name in options.curves:
         curve, most = CURVES[name]

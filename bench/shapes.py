@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import autojit as aj
+from autojit.config import set_flags
 from autojit.runtime.agree import compare
 from autojit.runtime.background import BACKGROUND
 from bench.machine import describe, sentence
@@ -100,7 +101,7 @@ def main() -> None:
     parser.add_argument("--policy", default="measured")
     parser.add_argument("--out", type=Path, default=None, help="where to save, without the ending")
     options = parser.parse_args()
-    aj.set_flags(disk_cache=False)
+    set_flags(disk_cache=False)
     machine = describe()
     rows = [measure(name, options.count, options.largest, options.policy) for name in PROGRAMS]
     base = options.out or RESULTS / f"shapes-{options.policy}"

@@ -185,12 +185,63 @@ def test_too_many_plans():
         for n in (2, 3, 4, 5, 2):
             np.testing.assert_allclose(decorated(np.ones(n)), 5)
     assert caught[0].filename == __file__
-    assert decorated.cache_info().hits == 2 and decorated.cache_info().plans == 0
+    assert str(caught[0].message).endswith("others run in NumPy unless they come often; `x` was float64[2], float64[3], float64[4]")
+    assert decorated.cache_info().hits == 3 and decorated.cache_info().plans == 2
     strict = aj.jit_compile(max_plans=2)(poly)
-    with warned("the oldest is compiled again"):
+    with warned("the oldest is compiled again when it is back"):
         for n in (2, 3, 4, 5, 2):
             np.testing.assert_allclose(strict(np.ones(n)), 5)
     assert strict.cache_info().hits == 5 and strict.cache_info().plans == 2
+
+
+def calls(function, *arguments):
+    """Call with each argument, compare, and give the number of answers by plans."""
+    before = function.cache_info().hits
+    for each in arguments:
+        np.testing.assert_allclose(function(*each), function.__wrapped__(*each))
+    return function.cache_info().hits - before
+
+
+@pytest.mark.filterwarnings("ignore:autojit .too-many-plans")
+def test_when_a_storm_of_shapes_is_over_the_new_ones_are_compiled():
+    decorated = aj.autocluster(policy="eager", max_plans=2)(poly)
+    shapes = [(np.ones(n),) for n in range(2, 30)]
+    assert calls(decorated, *shapes) == 2  # those with plans
+    assert calls(decorated, *shapes[:2] * 5) == 10
+    new = shapes[20]
+    assert calls(decorated, *[new] * 14) == 0 and calls(decorated, *[new] * 10) == 10
+    compiles = decorated.cache_info().compiles
+    assert calls(decorated, *shapes * 10) == 20 and decorated.cache_info().compiles == compiles
+    other = shapes[21]
+    assert calls(decorated, *[other] * 40) == 40 - 20  # eleven of them before; the price has doubled
+
+
+@pytest.mark.filterwarnings("ignore:autojit .too-many-plans")
+def test_combinations_of_constants():
+    decorated = aj.autocluster(lambda x, n: np.zeros(n).sum() + x, policy="eager", max_plans=2)
+    x = np.ones(3)
+    assert calls(decorated, *[(x, n) for n in range(100)]) == 2
+    assert calls(decorated, *[(x, 0), (x, 1)] * 3) == 6
+    assert decorated.cache_info().compiles <= 2
+
+
+@pytest.mark.filterwarnings("ignore:autojit .too-many-plans")
+def test_the_body_of_a_loop_is_not_asked_for_ever():
+    def shrink(x, steps):
+        total = 0.0
+        for n in range(steps):
+            y = x[: len(x) - n]
+            id(y)
+            total += (np.tanh(y) * y + np.exp(y)).sum()
+        return total
+
+    decorated = aj.autocluster(shrink, policy="eager", max_plans=2)
+    x = np.linspace(0.0, 1.0, 20_000)
+    np.testing.assert_allclose(decorated(x, 120), shrink(x, 120))
+    misses = decorated.cache_info().misses
+    assert decorated.cache_info().compiles == 2 and 64 < misses < 120
+    np.testing.assert_allclose(decorated(x, 120), shrink(x, 120))
+    assert decorated.cache_info().misses == misses
 
 
 # ---- switches

@@ -150,7 +150,7 @@ def test_a_storm_of_shapes_is_told_and_ends(monkeypatch):
     (told,) = (each for each in caught if each.category is aj.AutojitWarning)
     assert "more than 8 combinations" in str(told.message) and told.filename == __file__
     assert "`x` was float64[100], float64[101], float64[102], float64[103] ..." in str(told.message)
-    assert len(probe_of(fast).plans) == 8 and probe_of(fast).dropped == 4
+    assert len(probe_of(fast).plans) == 8 and probe_of(fast).crowd.dropped == 4
     monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1.0)
     monkeypatch.setattr("autojit.runtime.heat.WAITS", 4.0)
     assert price_of(0.1, 2) == 4.0 and price_of(0.5, 3) == 16.0  # each one that follows must have paid for more

@@ -29,6 +29,7 @@ from autojit.runtime import plans
 from autojit.runtime.background import BACKGROUND, MAKING
 from autojit.runtime.check import Check
 from autojit.runtime.compiler import Counters, Prepared, compile_plan, is_at_hand, prepare
+from autojit.runtime.crowd import Crowd
 from autojit.runtime.debug import describe
 from autojit.runtime.ending import wait_for_plans
 from autojit.runtime.environment import is_default
@@ -239,10 +240,9 @@ class Controller:
             self._off(probe)
             return None
         self.counters.misses += 1
-        if plans.are_too_many(probe.plans, self.config.max_plans):
-            self._too_many(probe)
-            if not self.strict and self.warm_up is None:
-                return None
+        if plans.are_too_many(probe.plans, self.config.max_plans) and not self._finds_room(probe, values):
+            return None
+        probe.crowd.note(values)
         named = dict(zip(probe.region.live_in, values, strict=True))
         was_whole = probe.region.parts is None
         MAKING.add(me)
@@ -418,20 +418,23 @@ class Controller:
         self._off(probe)
         return None
 
-    def _too_many(self, probe: Probe) -> None:
+    def _finds_room(self, probe: Probe, values: tuple[Any, ...]) -> bool:
+        """Whether a call may get a plan where there are as many as there may be: the oldest one makes room."""
         first, last = probe.region.lines
-        if self.strict or self.warm_up:
+        waits = not self.strict and self.warm_up is None
+        may_have = not waits or probe.crowd.comes_often(values)
+        if may_have:
             plans.make_room(probe, self.config.max_plans)
-            probe.dropped += 1
-        else:
+            probe.crowd.dropped += 1
+        elif probe.region.depth and probe.crowd.is_storm(probe.hits):
             self._off(probe)
+        then = "others run in NumPy unless they come often" if waits else "the oldest is compiled again when it is back"
         self.trouble.warn(
             "too-many-plans",
-            f"lines {first}-{last} of `{self.trouble.name}` were called with more than "
-            f"{self.config.max_plans} combinations of shapes and constants; "
-            + ("they run in NumPy from now on" if not probe.on else "the oldest is compiled again when it comes back")
-            + probe.heats.differences(probe.region.live_in),
+            f"lines {first}-{last} of `{self.trouble.name}` were called with more than {self.config.max_plans} "
+            f"combinations of shapes and constants; {then}{probe.crowd.history(probe.region.live_in, values)}",
         )
+        return may_have
 
     # ---- what the user asks
 
@@ -445,7 +448,8 @@ class Controller:
                 probe.state = None
                 probe.on = self.enabled
                 probe.heats.clear()
-                probe.timed, probe.sleeps, probe.dropped, probe.price = None, False, 0, 0.0
+                probe.timed, probe.sleeps, probe.price = None, False, 0.0
+                probe.crowd = Crowd(self.config.max_plans)
                 probe.hits = probe.native = probe.traps = 0
                 for takeover in probe.takeovers:
                     takeover.reset()

@@ -104,24 +104,7 @@ class HeatMap:
         """Whether no plan could be faster, whatever the kind of call."""
         return self._tiny >= SEEN
 
-    def differences(self, names: Sequence[str]) -> str:
-        """In which arguments the calls differ, in words: "; `x` was float64[3], float64[4] ..."."""
-        text = ""
-        for position, name in enumerate(names):
-            kinds = dict.fromkeys(_describe(heat.kind[position]) for heat in list(self._kinds.values()))
-            if len(kinds) > 1:
-                text += f"; `{name}` was {', '.join(list(kinds)[:_SHOWN])}{' ...' if len(kinds) > _SHOWN else ''}"
-        return text
-
     def clear(self) -> None:
         """Forget everything."""
         self._kinds.clear()
         self._tiny = 0
-
-
-#: So many kinds of one argument are shown.
-_SHOWN = 4
-
-
-def _describe(kind: Any) -> str:
-    return kind.__name__ if isinstance(kind, type) else f"{kind[0]}{list(kind[1])}"

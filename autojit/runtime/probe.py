@@ -10,6 +10,7 @@ from typing import Any
 
 from autojit.capture.regions import Region, is_empty
 from autojit.errors import AutojitWarning, Trapped, UncompilableError
+from autojit.runtime.crowd import Crowd
 from autojit.runtime.heat import TINY, Heat, HeatMap
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.plan import NATIVE, UNSET, Plan
@@ -48,7 +49,7 @@ class Probe:
         timed: The thread whose call goes on in NumPy now, and where its time is noted if it is; `None` if nobody wants
             to know when the statements begin and end.
         price: How many seconds the last capture took.
-        dropped: How many plans had to make room for others.
+        crowd: What is known of the combinations of shapes and constants.
         takeovers: The loops in the region that can be taken over while they run.
         around: The same for the loop whose body the region is; or `None`.
         watched: Whether somebody looks after a call that takes long.
@@ -62,7 +63,7 @@ class Probe:
     __slots__ = (
         "__weakref__",
         "around",
-        "dropped",
+        "crowd",
         "heats",
         "hits",
         "is_deep",
@@ -96,7 +97,7 @@ class Probe:
         self.made_for: tuple[int, tuple[Any, ...]] | None = None  # the thread and call that has just been given a plan
         self.state: Any = None
         self.heats = HeatMap()
-        self.dropped = 0
+        self.crowd = Crowd(owner.config.max_plans)
         self.timed: tuple[int, Heat | None] | None = None
         self.price = 0.0
         self.sleeps = False

@@ -31,7 +31,7 @@ class WarmUp:
 
     def pays(self, probe: Probe, heat: Heat) -> bool:
         """Whether a call should be captured; what earlier processes have measured is asked once."""
-        price = price_of(probe.price, probe.dropped)
+        price = price_of(probe.price, probe.crowd.dropped)
         if heat.is_new:
             heat.is_new = False
             heat.verdict = self._recall(probe, heat)

@@ -16,6 +16,7 @@ import jax
 import numpy as np
 
 import autojit as aj
+from autojit.config import set_flags
 from autojit.runtime.agree import Agreement, compare
 from bench.npbench.checkout import Kernel, find, fresh
 from bench.npbench.sensitivity import judge, nudge
@@ -84,7 +85,7 @@ def changed(before: Any, after: Any) -> bool:
 def run_autojit(job: Job) -> None:
     """The unmodified function, decorated; its helpers belong to the same fresh import."""
     folder = job.options["cache_dir"]
-    aj.set_flags(disk_cache=bool(folder), cache_dir=folder)
+    set_flags(disk_cache=bool(folder), cache_dir=folder)
     module = job.kernel.load("_numpy", "subject")
     function = aj.autocluster(policy=job.options["policy"])(getattr(module, job.kernel.function_name))
     setattr(module, job.kernel.function_name, function)
