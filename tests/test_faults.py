@@ -1,5 +1,6 @@
 """Faults that are injected: XLA that fails, memory that is short, a thread that is gone. NumPy's answer, one warning."""
 
+import ast
 import ctypes
 import itertools
 import threading
@@ -189,3 +190,18 @@ def test_a_job_that_is_killed_leaves_numpy():
         assert len(told(function, pure)) <= 1
     assert compile is type(function.__autojit_controller__).compile
     assert told(function, pure) == []
+
+
+def test_python_s_parser_fails_for_a_moment(monkeypatch):
+    """As it does when two threads parse at the same time (python/cpython#106905)."""
+    real, count = ast.parse, itertools.count()
+
+    def fail(text, *rest, **named):
+        if next(count) % 3:
+            raise SystemError("AST constructor recursion depth mismatch (before=69, after=41)")
+        return real(text, *rest, **named)
+
+    monkeypatch.setattr(ast, "parse", fail)
+    for program in PROGRAMS:
+        function = aj.autocluster(program, policy="eager")
+        assert told(function, program) == [] and function.cache_info().hits > 0
