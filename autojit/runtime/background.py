@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from autojit.runtime.forks import cuts_off_if
@@ -16,6 +17,17 @@ log = logging.getLogger("autojit")
 
 #: The threads that are making a plan, of any function: what a finalizer or signal handler calls there is NumPy's.
 MAKING: set[int] = set()
+
+
+@contextlib.contextmanager
+def making() -> Iterator[None]:
+    """This thread makes a plan."""
+    me = threading.get_ident()
+    MAKING.add(me)
+    try:
+        yield
+    finally:
+        MAKING.discard(me)  # another thread may get the number
 
 
 class Background:
@@ -85,12 +97,9 @@ class Background:
             thread.join()
 
     def _run(self) -> None:
-        self._own = me = threading.get_ident()
-        MAKING.add(me)
-        try:
+        self._own = threading.get_ident()
+        with making():
             self._work()
-        finally:
-            MAKING.discard(me)  # another thread may get the number
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None and not self._is_closed:

@@ -26,7 +26,7 @@ from autojit.errors import CannotCapture, Reason, SourceLine
 from autojit.partition.cost import entry_cost, estimate
 from autojit.passes.pipeline import Pass
 from autojit.runtime import plans
-from autojit.runtime.background import BACKGROUND, MAKING
+from autojit.runtime.background import BACKGROUND, MAKING, making
 from autojit.runtime.check import Check
 from autojit.runtime.compiler import Counters, Prepared, compile_plan, is_at_hand, prepare
 from autojit.runtime.crowd import Crowd
@@ -245,11 +245,8 @@ class Controller:
         probe.crowd.note(values)
         named = dict(zip(probe.region.live_in, values, strict=True))
         was_whole = probe.region.parts is None
-        MAKING.add(me)
-        try:
+        with making():
             plan = self._make(probe, named, heat)
-        finally:
-            MAKING.discard(me)
         assert self.tree is not None
         if plan is None and was_whole and probe.region is self.tree.root and probe.region.parts is not None:
             return Restart(named)
@@ -345,15 +342,14 @@ class Controller:
     @contextlib.contextmanager
     def capturing(self) -> Iterator[bool]:
         """Whether this thread may capture now; then it is the only one."""
-        may_capture = self._lock.acquire(blocking=False)
-        if may_capture:
-            MAKING.add(threading.get_ident())
+        if not self._lock.acquire(blocking=False):
+            yield False
+            return
         try:
-            yield may_capture
+            with making():
+                yield True
         finally:
-            if may_capture:
-                MAKING.discard(threading.get_ident())
-                self._lock.release()
+            self._lock.release()
 
     def ask_early(self, region: Region, on: bool) -> None:
         """Ask the probes of a region's early parts, or not while the region as a whole is compiled or tried."""
