@@ -217,6 +217,19 @@ def test_when_a_storm_of_shapes_is_over_the_new_ones_are_compiled():
 
 
 @pytest.mark.filterwarnings("ignore:autojit .too-many-plans")
+@pytest.mark.parametrize("decorate", [aj.autocluster(policy="eager", max_plans=3), aj.jit_compile(max_plans=3)])
+def test_what_is_not_used_makes_room(decorate):
+    decorated = decorate(poly)
+    shapes = [(np.ones(n),) for n in range(2, 20)]
+    calls(decorated, *shapes[:3])
+    assert calls(decorated, shapes[0], shapes[2]) == 2
+    calls(decorated, *[shapes[4]] * 20)
+    captures = decorated.cache_info().captures
+    assert captures == 4 and calls(decorated, shapes[0], shapes[2], shapes[4]) == 3
+    assert decorated.cache_info().captures == captures and decorated.cache_info().plans == 3
+
+
+@pytest.mark.filterwarnings("ignore:autojit .too-many-plans")
 def test_combinations_of_constants():
     decorated = aj.autocluster(lambda x, n: np.zeros(n).sum() + x, policy="eager", max_plans=2)
     x = np.ones(3)

@@ -247,6 +247,7 @@ class Controller:
         was_whole = probe.region.parts is None
         with making():
             plan = self._make(probe, named, heat)
+        plans.watch(probe, self.config.max_plans)
         assert self.tree is not None
         if plan is None and was_whole and probe.region is self.tree.root and probe.region.parts is not None:
             return Restart(named)

@@ -56,6 +56,9 @@ class Plan:
         graph: The partitioned graph.
         steps: The clusters and host nodes in the order in which they run.
         executables: The compiled clusters by name.
+        reason: Why the calls are NumPy's, where they are.
+        traps: How many calls met data that is NumPy's.
+        is_used: Whether a call has been answered since the region had as many plans as it may have.
     """
 
     call: Callable[..., Any]
@@ -66,6 +69,7 @@ class Plan:
     executables: dict[str, Executable] | None = None
     reason: Any = None
     traps: int = 0
+    is_used: bool = True
 
     @property
     def is_native(self) -> bool:

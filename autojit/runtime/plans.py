@@ -46,9 +46,30 @@ def are_too_many(plans: tuple[Plan, ...], most: int) -> bool:
 
 
 def make_room(probe: Any, most: int) -> None:
-    """Drop the oldest plan of a kind of which there are `most`."""
+    """Drop the oldest plan of a kind of which there are `most`; one that was not used of late, if there is one."""
     with CHANGES.lock:
-        probe.plans = _with_room(probe.plans, most)
+        probe.plans = _with_room(tuple(sorted(probe.plans, key=lambda plan: not plan.is_used)), most)
+
+
+def watch(probe: Any, most: int) -> None:
+    """Where there is no room for another plan, note from now on which of them are used."""
+    with CHANGES.lock:
+        if are_too_many(probe.plans, most):
+            for plan in probe.plans:
+                if plan.is_used:
+                    _watch(plan)
+
+
+def _watch(plan: Plan) -> None:
+    call = plan.call
+
+    def once(*values: Any) -> Any:
+        result = call(*values)
+        if result is not None:
+            plan.is_used, plan.call = True, call  # which is called directly again
+        return result
+
+    plan.is_used, plan.call = False, once
 
 
 def _with_room(plans: tuple[Plan, ...], most: int) -> tuple[Plan, ...]:
