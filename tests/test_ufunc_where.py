@@ -123,3 +123,30 @@ def test_without_out_it_is_numpys():
 
     reasons = aj.autocluster(f, policy="eager").explain(np.ones(3)).native_statements
     assert "without `out=`" in str(reasons[0])
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+def test_an_out_of_another_dtype_that_is_read_meanwhile():
+    """NumPy computes into a copy of the result's dtype then, and writes all of it back."""
+    mask = np.array([[False, True], [True, True], [False, True], [True, False]])
+    programs = [
+        lambda a, m: np.equal(m, a[1], a, where=m),
+        lambda a, m: np.less(a[::-1], 1, out=a, where=m),
+        lambda a, m: np.less(a, 1, out=a, where=m),
+        lambda a, m: np.logical_and(a.T.reshape(a.shape), m, out=a, where=m),
+        lambda a, m: np.isnan(np.flipud(a), out=a, where=m),
+        lambda a, m: np.add(a[::-1], 1, out=a, where=m),
+        lambda a, m: np.add(a[::-1], np.float32(0.1), out=a, where=m, dtype=np.float64, casting="unsafe"),
+        lambda a, m: np.maximum(a.real, a, out=a, where=m),
+        lambda a, m: np.equal(a.real, a, out=a, where=m),
+    ]
+    for program in programs:
+        for dtype in (np.float16, np.float64, np.complex128, np.int16):
+            plain, mine = (np.array([[-0.25, -1.25], [2, 1.5], [2.5, 1.25], [-1.5, 300]]).astype(dtype) for _ in "ab")
+            try:
+                program(plain, mask)
+            except TypeError:
+                continue
+            fast = aj.autocluster(program, policy="eager")
+            fast(mine, mask)
+            np.testing.assert_array_equal(mine, plain)

@@ -253,6 +253,7 @@ class Functions(Arrays):
         if not isinstance(where, Arr) or where.dtype != np.bool_:
             raise CannotCapture("keyword", f"`where=` of `{row.name}` that is no array of bools")
         mask_is_apart(where, out)
+        reads_out = any(getattr(operand, "storage", None) is out.storage for operand in operands)
         if row.traps:  # the elements that are left out may be what it traps on
             operands = [
                 self.apply(TABLE["np.where"], [where, operand, Known(1)], {})
@@ -265,6 +266,10 @@ class Functions(Arrays):
             raise CannotCapture("keyword", f"`where=` of `{row.name}`, which has several results")
         if not np.can_cast(result.dtype, out.dtype, "same_kind"):
             raise CannotCapture("raises", f"UFuncTypeError: cannot cast the result of `{row.name}` to {out.dtype}")
+        if reads_out and result.dtype != out.dtype:  # NumPy writes to a copy of that dtype, and all of it back
+            raise CannotCapture(
+                "overlap", f"`out=` of another dtype, which `{row.name}` reads meanwhile, with `where=`"
+            )
         chosen = self.apply(TABLE["np.where"], [where, self.astype(result, out.dtype), self.fresh(self.read(out))], {})
         if chosen.shape != out.shape:
             raise CannotCapture("raises", f"ValueError: the operands of `{row.name}` do not fit into `out`")

@@ -325,14 +325,22 @@ class MaskedArrays(RaggedFunctions):
             shape = (value.mask.spec.size, *value.full.shape[covered:])
             parts.append(self.apply(TABLE["np.reshape"], [self._filled(value, 0)], {"shape": shape}))
         result = self.apply(op, parts, params)
-        if multiplies_single(op, parts) and result.spec.size == 1:
+        if multiplies_single(op, parts):
             self._trap_if_single_zero(operands[0], result)
         return result
 
     def _trap_if_single_zero(self, chosen: Masked, product: Arr) -> None:
-        """Of two single numbers NumPy's product may be a negative zero, which a sum is not."""
+        """A product with a single number is another one in NumPy.
+
+        Of two single numbers it may be a negative zero, which a sum is not. A single zero makes zeros of infinities.
+        """
         count = [self.operand(self.count_of(chosen)), self.builder.const(1)]
         (single,) = self.builder.add(TABLE["py_equal"], count, {}, self.line)
+        if product.spec.size > 1:
+            finite = self.apply(TABLE["np.all"], [self.apply(TABLE["np.isfinite"], [product], {})], {})
+            wrong = self.apply(TABLE["np.logical_not"], [finite], {})
+            self.trap_if(self.read(self.apply(TABLE["np.logical_and"], [self.fresh(single), wrong], {})))
+            return
         parts = [product]
         if product.dtype.kind == "c":
             parts = [self.apply(TABLE[name], parts, {}) for name in ("np.real", "np.imag")]

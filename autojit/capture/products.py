@@ -15,6 +15,8 @@ from autojit.ir.graph import Operand
 from autojit.ir.op import Op
 from autojit.ops.chapters import TABLE
 
+#: The dtypes, as characters, whose products are BLAS's.
+_BLAS = "fdFD"
 #: Dtypes whose products may be summed by a reduction: the sum has the same dtype.
 _SUMMED = ("float32", "float64", "complex64", "complex128", "int64")
 
@@ -27,7 +29,10 @@ class Products(Reductions):
         if op.family != "contraction":
             return super().apply_ragged(op, operands, params)
         if op.name in ("np.dot", "np.inner") and any(_ndim(value) == 0 for value in operands):
-            return self.apply(TABLE["np.multiply"], operands, {})
+            product = self.apply(TABLE["np.multiply"], operands, {})
+            if _full(product).dtype.char in _BLAS:
+                raise CannotCapture("moving-shape", f"`{op.name}` of a single number, which may be zero, and a slice")
+            return product
         if op.name == "np.outer" and [_ndim(value) for value in operands] == [1, 1]:
             column = self.getitem(operands[0], Items(tuple, [Known(Ellipsis), Known(None)]))
             return self.apply(TABLE["np.multiply"], [column, operands[1]], {})
@@ -41,15 +46,17 @@ class Products(Reductions):
         outcome = tuple(spans.get(label) for label in result)
         summed = [label for label in spans if label not in result]
         single = self._is_single(op, operands, labels, spans)
+        given = list(operands)
         if summed and self._is_small(operands, labels) and op.name != "np.vdot":
             product = self._summed(operands, labels, result, spans, single)
+            self._trap_on_a_single_zero(op, given, labels, spans, product)
         else:
-            given = list(operands)
             for position, (value, own) in enumerate(zip(operands, labels, strict=True)):
                 if summed and isinstance(value, Ragged):
                     axes = [axis for axis, label in enumerate(own) if label in summed]
                     operands[position] = self.filled(value, 0, axes)
             product = self.apply(op, [_full(value) for value in operands], params)
+            self._trap_on_a_single_zero(op, given, labels, spans, product)
             if single is not None:
                 parts, order = self._aligned(given, labels, result)
                 firsts = [self._first_term(part, order, result, spans) for part in parts]
@@ -122,20 +129,48 @@ class Products(Reductions):
         """
         if not multiplies_single(op, [_full(value) for value in operands]):
             return None
+        lengths = self._lengths(1, operands, labels, spans) | self._lengths(0, operands, labels, spans)
+        found = self._are_ones(lengths)
+        return None if isinstance(found, bool) else found
+
+    def _trap_on_a_single_zero(
+        self, op: Op, operands: list[Any], labels: list[str], spans: dict[str, Span], product: Arr
+    ) -> None:
+        """Leave it to NumPy what BLAS makes of infinities and NaNs where it multiplies them by a single number.
+
+        It adds multiples to zeros, and nothing where the number is zero.
+        """
+        if set(labels[0]) == set(labels[1]) or not multiplies_single(op, [_full(value) for value in operands]):
+            return
+        for n in range(2):
+            single = self._are_ones(self._lengths(n, operands, labels, spans))
+            if single is True:
+                raise CannotCapture("moving-shape", f"`{op.name}` of a single number, which may be zero, and a slice")
+            if single is not False:
+                finite = self.apply(TABLE["np.all"], [self.apply(TABLE["np.isfinite"], [product], {})], {})
+                wrong = self.apply(TABLE["np.logical_not"], [finite], {})
+                self.trap_if(self.read(self.apply(TABLE["np.logical_and"], [self.fresh(single), wrong], {})))
+
+    def _lengths(self, n: int, operands: list[Any], labels: list[str], spans: dict[str, Span]) -> dict[str, Any]:
+        """How many elements the axes of an operand have, by label."""
+        shape = _full(operands[n]).shape
+        return {
+            label: self.length_of(spans[label]) if label in spans else Known(shape[axis])
+            for axis, label in enumerate(labels[n])
+        }
+
+    def _are_ones(self, lengths: dict[str, Any]) -> Operand | bool:
+        """Whether all of these lengths are one: always, never, or as an operand says."""
         found: Operand | None = None
-        for n, own in enumerate(labels):
-            for axis, label in enumerate(own):
-                length: Any = self.length_of(spans[label]) if label in spans else Known(_full(operands[n]).shape[axis])
-                low, high = bounds_of(length)
-                if (low is not None and low > 1) or (high is not None and high < 1):
-                    return None
-                if (low, high) == (1, 1) or (label in labels[0] and n == 1):
-                    continue
-                (flag,) = self.builder.add(
-                    TABLE["py_equal"], [self.operand(length), self.builder.const(1)], {}, self.line
-                )
-                found = flag if found is None else self.builder.add(TABLE["py_and"], [found, flag], {}, self.line)[0]
-        return found
+        for length in lengths.values():
+            low, high = bounds_of(length)
+            if (low is not None and low > 1) or (high is not None and high < 1):
+                return False
+            if (low, high) == (1, 1):
+                continue
+            (flag,) = self.builder.add(TABLE["py_equal"], [self.operand(length), self.builder.const(1)], {}, self.line)
+            found = flag if found is None else self.builder.add(TABLE["py_and"], [found, flag], {}, self.line)[0]
+        return True if found is None else found
 
     def _first_term(self, array: Arr, order: str, result: str, spans: dict[str, Span]) -> Any:
         """What an array has for the first place of each axis that is summed over."""
@@ -158,7 +193,7 @@ class Products(Reductions):
 def multiplies_single(op: Op, operands: list[Arr]) -> bool:
     """Whether NumPy makes of two arrays of one element their product, and not a sum that begins with zero."""
     dtype = np.result_type(*(array.dtype for array in operands))
-    return op.name in ("np.dot", "np.inner") and max(a.dummy.ndim for a in operands) <= 2 and dtype.char in "fdFD"
+    return op.name in ("np.dot", "np.inner") and max(a.dummy.ndim for a in operands) <= 2 and dtype.char in _BLAS
 
 
 def _labels(op: Op, ndims: list[int], params: dict[str, Any]) -> tuple[list[str], str] | None:

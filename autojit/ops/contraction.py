@@ -136,6 +136,10 @@ def _as_dot(rule: Callable[..., Any], reshapes: bool = False) -> Lower:
         scalar = not reshapes and not (a and b)
         if (sizes == (1, 1) and (blas or scalar)) or (scalar and not blas):
             return (result,)
+        if blas and 1 in sizes and exact.is_inexact(result):
+            # BLAS adds a multiple of the other operand to zeros, and nothing where the factor is zero: no NaN either.
+            (factor,) = xs[sizes.index(1)].reshape(-1)
+            return (jnp.where(factor == 0, jnp.zeros_like(result), exact.plus_zero(result)),)
         # Of m x k and k x n elements, m x n remain.
         shared = math.isqrt(sizes[0] * sizes[1] // result.size) if result.size else 0
         return (_of_terms(shared, sizes[0] // max(shared, 1), sizes[1] // max(shared, 1), result),)
@@ -270,7 +274,16 @@ def _einsum_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, 
     return (spec,)
 
 
+def trap_on_non_finite(xs: Sequence[Any], trap: Trap) -> None:
+    """Leave infinities and NaNs to NumPy: BLAS leaves them out where it multiplies by a single zero."""
+    for x in xs:
+        if exact.is_inexact(x):
+            trap(~jnp.all(jnp.isfinite(x)))
+
+
 def _einsum_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
+    if node.keywords.get("optimize") and any(x.size == 1 for x in xs):
+        trap_on_non_finite(xs, trap)
     if len(xs) > 1 and exact.is_inexact(node.outputs[0].spec) and _adds_before(node.keywords["subscripts"], len(xs)):
         for x in xs:  # NaN comes through in any order
             if exact.is_inexact(x):

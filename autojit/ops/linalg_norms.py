@@ -14,7 +14,7 @@ from autojit.ir.op import Op
 from autojit.ir.spec import Spec, result_spec
 from autojit.ops import exact
 from autojit.ops import reductions_extremes as extremes
-from autojit.ops.contraction import lower_product
+from autojit.ops.contraction import lower_product, trap_on_non_finite
 from autojit.ops.elementwise_arithmetic import absolute
 from autojit.ops.families import small_dummy
 from autojit.ops.inference import by_shape, specs_of
@@ -190,14 +190,25 @@ def _multi_dot_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spe
     return _multi_dot_specs(specs, params)
 
 
+def _multi_dot_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
+    lengths = [*xs[0].shape[:-1], *(x.shape[0] for x in xs[1:]), *xs[-1].shape[1:]]
+    # A vector is a row in front and a column at the end. Between two axes of one element a product is a single number.
+    if lengths.count(1) + (xs[0].ndim == 1) + (xs[-1].ndim == 1) > 1:
+        trap_on_non_finite(xs, trap)
+    return _lower_multi_dot(node, xs, trap)
+
+
+_lower_multi_dot = lower_product(lambda *arrays: jnp.linalg.multi_dot(arrays, precision=_HIGHEST))
+
 MULTI_DOT = Op(
     name="np.linalg.multi_dot",
     call=lambda *arrays: np.linalg.multi_dot(arrays),
     family="contraction",
     operands=("[arrays]",),
     infer=_multi_dot_infer,
-    lower=lower_product(lambda *arrays: jnp.linalg.multi_dot(arrays, precision=_HIGHEST)),
+    lower=_multi_dot_lower,
     numpy=(np.linalg.multi_dot,),
+    traps=True,
     samples=lambda rng: [
         ((rng.random((2, 9)), rng.random((9, 3)), rng.random((3, 4))), {}),
         ((rng.random(9), rng.random((9, 3)), rng.random((3, 4)), rng.random(4)), {}),

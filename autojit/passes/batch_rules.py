@@ -223,12 +223,19 @@ def _search(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
 def _product(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     """`np.dot` and `np.matmul` of vectors and matrices."""
     first, second = lanes
+    spec = node.outputs[0].spec
+    if (
+        node.op.name == "np.dot"
+        and spec.dtype.kind in "fc"
+        and spec.size > 1
+        and 1 in (first.spec.size, second.spec.size)
+    ):
+        raise Refused("`np.dot` by a single number, which is none where that is zero, has no batched form")
     if not first.spec.ndim or not second.spec.ndim:
         tail = batch.common(lanes)
         return _one(batch, node, batch.call("np.multiply", [batch.aligned(x, tail) for x in lanes]), tail)
     if node.op.name == "np.dot" and max(first.spec.ndim, second.spec.ndim) > 2:
         raise Refused("`np.dot` of arrays of more than two axes has no batched form")
-    spec = node.outputs[0].spec
     if first.spec.ndim == 1 and second.spec.ndim == 1:
         value = _vectors(batch, lanes)
     elif first.spec.ndim == 1:
