@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autojit.ir.graph import Const, Graph, Node, Operand
+from autojit.ir.graph import Const, Graph, Node, Operand, Write
 
 
 def evaluate(graph: Graph, arguments: Sequence[Any]) -> tuple[Any, ...]:
@@ -13,7 +13,17 @@ def evaluate(graph: Graph, arguments: Sequence[Any]) -> tuple[Any, ...]:
     values = dict(zip((value.name for value in graph.inputs), arguments, strict=True))
     for node in graph.nodes:
         run_node(node, values)
-    return tuple(read(operand, values) for operand in graph.results)
+    return (*(read(operand, values) for operand in graph.outputs), *(_written(write, values) for write in graph.writes))
+
+
+def _written(write: Write, values: dict[str, Any]) -> Any:
+    """What an array holds afterwards."""
+    value = read(write.value, values)
+    if write.index is None:
+        return value
+    array = values[write.target.name].copy()
+    array[write.index.fill(())] = value
+    return array
 
 
 def run_node(node: Node, values: dict[str, Any]) -> None:

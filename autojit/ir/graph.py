@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autojit.errors import Reason, SourceLine
+from autojit.ir.index import Index
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
 
@@ -60,10 +61,14 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """An in-place effect: after the graph has run, the caller's array `target` holds `value`."""
+    """An in-place effect: after the graph has run, the caller's array `target` holds `value`.
+
+    With an `index`, which is static, `target[index]` does, and the rest of it is as before.
+    """
 
     target: Value
     value: Operand
+    index: Index | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

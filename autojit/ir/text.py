@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autojit.ir.graph import Const, Graph, Node, Operand
+from autojit.ir.graph import Const, Graph, Node, Operand, Write
 from autojit.ir.index import Index, Place, Slice, Window, window_slice
 from autojit.ir.op import Op
 from autojit.ir.spec import COMPILED_DTYPES
@@ -96,7 +96,20 @@ def _window(start: Any, length: int, step: int = 1) -> slice:
     return window_slice(int(start), length, step)
 
 
-_HELPERS: dict[str, Any] = {"Index": Index, "Slice": Slice, "Window": Window, "Place": Place, "window_slice": _window}
+def _with_part(array: np.ndarray, index: Any, part: Any) -> np.ndarray:
+    made = array.copy()
+    made[index] = part
+    return made
+
+
+_HELPERS: dict[str, Any] = {
+    "Index": Index,
+    "Slice": Slice,
+    "Window": Window,
+    "Place": Place,
+    "window_slice": _window,
+    "with_part": _with_part,
+}
 
 
 def _public(holder: Any) -> dict[str, Any]:
@@ -155,11 +168,23 @@ class _Printer:
         for node in graph.nodes:
             lines += [f"    # {line}" for line in self.inner(node)]
             lines.append(f"    {self.assignment(node)}  # {self.comment(node)}")
-        results = [self.operand(operand) for operand in graph.results]
+        results = [*map(self.operand, graph.outputs), *map(self.written, graph.writes)]
         returned = results[0] if len(results) == 1 else f"({', '.join(results)})" if not results else ", ".join(results)
-        targets = ", ".join(self.name(write.target.name) for write in graph.writes)
+        targets = ", ".join(self.target(write) for write in graph.writes)
         lines.append(f"    return {returned}" + (f"  # writes: {targets}" if targets else ""))
         return Printed("\n".join(lines) + "\n", self.constants, self.calls)
+
+    def written(self, write: Write) -> str:
+        """What the written array holds afterwards."""
+        value = self.operand(write.value)
+        if write.index is None:
+            return value
+        return f"aj.with_part({self.name(write.target.name)}, np.s_[{write.index.text(())}], {value})"
+
+    def target(self, write: Write) -> str:
+        """What is written."""
+        index = "" if write.index is None else f"[{write.index.text(())}]"
+        return self.name(write.target.name) + index
 
     def name(self, name: str) -> str:
         """The identifier for a value's name; they differ only where the name is no free identifier."""

@@ -89,7 +89,7 @@ def numpy_cost(node: Node) -> float:
 def entry_cost(graph: Graph) -> float:
     """Seconds for handing arrays over: unaligned ones are copied in, written ones are copied back."""
     moved = sum(value.spec.nbytes for value in graph.inputs if value.spec.nbytes > _COPIED_BYTES)
-    moved += 2 * sum(write.target.spec.nbytes for write in graph.writes)
+    moved += 2 * sum(write.value.spec.nbytes for write in graph.writes)
     return moved / _COPY_BYTES_PER_SECOND
 
 

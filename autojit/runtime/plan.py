@@ -17,7 +17,7 @@ from autojit.capture.streams import render, streams_of
 from autojit.capture.values import ViewStep
 from autojit.compile.executable import Executable
 from autojit.errors import Trapped
-from autojit.ir.graph import Const, Graph, Operand, Value
+from autojit.ir.graph import Const, Graph, Operand, Value, Write
 from autojit.ir.index import Index, window_slice
 from autojit.ir.spec import Spec, spec_of
 from autojit.partition.steps import ClusterStep, Step
@@ -216,7 +216,16 @@ class _Writer:
         for write in graph.writes:
             value = write.value
             moved = self.moved.get(value.name) if isinstance(value, Value) else None
-            self.lines.append(f"    copyto({self.operands[write.target.name]}, {moved or self.text(value)})")
+            self.lines.append(f"    copyto({self._place(write)}, {moved or self.text(value)})")
+
+    def _place(self, write: Write) -> str:
+        """What is written to: an array, or a view of one, of no axes at least."""
+        name = self.operands[write.target.name]
+        if write.index is None:
+            return name
+        entries = write.index.entries
+        index = write.index if Ellipsis in entries else Index((*entries, Ellipsis))
+        return f"{name}[{index.text(())}]"
 
     def recipe(self, recipe: Recipe, graph: Graph) -> str:
         """The name of the object that a recipe makes; made once."""
