@@ -90,6 +90,25 @@ def test_other_ways(program):
     check(program, -X, Y)
 
 
+def test_leading_axes_of_one_element_are_left_out():
+    def into_a_number(x, y):
+        y[...] = np.reshape(x * 2, (1, 1))
+
+    def into_a_row(x, y):
+        y[2] = np.reshape(x[0] * 2, (1, 1, 8))
+
+    def into_an_element(x, y):
+        y[2, 3] = x[:1, :1] * 2
+
+    def into_a_window(x, y):
+        y[1:3, 2:4] = x[None, None, :2, :2] + 1
+
+    assert not narrowed(into_a_number, np.array(3.0), np.array(4.0))
+    assert not narrowed(into_a_row, X, Y)
+    assert not narrowed(into_a_window, X, Y)
+    check(into_an_element, X, Y)
+
+
 def test_what_is_read_again_is_made_whole():
     def again(x, y):
         y[1:3] = x[1:3] * 2

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from autojit.errors import Reason, SourceLine
 from autojit.ir.index import Index
 from autojit.ir.op import Op
@@ -69,6 +71,14 @@ class Write:
     target: Value
     value: Operand
     index: Index | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the part that is written."""
+        whole = self.target.spec.shape
+        if self.index is None:
+            return whole
+        return np.broadcast_to(np.zeros((), bool), whole)[self.index.fill(())].shape
 
 
 @dataclass(frozen=True, slots=True, eq=False)

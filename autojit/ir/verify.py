@@ -7,7 +7,7 @@ from typing import NoReturn
 import numpy as np
 
 from autojit.errors import REASONS, AutojitError
-from autojit.ir.graph import Const, Graph, Node, Operand, Value, Write
+from autojit.ir.graph import Const, Graph, Node, Operand, Value
 from autojit.ir.spec import Spec, spec_of
 from autojit.ir.text import node_text
 
@@ -143,17 +143,11 @@ def _check_writes(graph: Graph) -> None:
         have, want = write.value.spec, target.spec
         if target.spec.kind != "array":
             raise GraphError(f"`{target.name}` is written but is not an array", graph)
-        shape = want.shape if write.index is None else _shape_of(write, graph)
-        if have.dtype != want.dtype or (have.shape != shape if write.index is None else not _fits(have.shape, shape)):
+        if write.index is not None and not write.index.is_static:
+            raise GraphError(f"`{target.name}` is written where the data says", graph)
+        is_whole = write.index is None and have.shape == want.shape
+        if have.dtype != want.dtype or not (is_whole or (write.index is not None and _fits(have.shape, write.shape))):
             raise GraphError(f"`{target.name}` is {want} but is written with {have}", graph)
-
-
-def _shape_of(write: Write, graph: Graph) -> tuple[int, ...]:
-    """The shape of the part that is written."""
-    assert write.index is not None
-    if not write.index.is_static:
-        raise GraphError(f"`{write.target.name}` is written where the data says", graph)
-    return np.broadcast_to(np.zeros((), bool), write.target.spec.shape)[write.index.fill(())].shape
 
 
 def _fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:

@@ -13,8 +13,8 @@ def narrow(graph: Graph) -> Graph:
     """Write what a last `setitem` puts into a caller's array, not the array that it makes of it.
 
     The new array would be as large as the caller's, to be filled with what stays as it is and copied back. The index
-    must be static, the item must come from the graph and have the array's dtype, and nobody else may read the new
-    array.
+    must be static, the item must come from the graph, have the array's dtype and no more axes than the window, and
+    nobody else may read the new array.
     """
     makers = {value.name: node for node in graph.nodes for value in node.outputs}
     uses = Counter(value.name for node in graph.nodes for value in values_of(node.inputs))
@@ -38,4 +38,6 @@ def _narrowed(write: Write, makers: dict[str, Node], uses: Counter[str]) -> tupl
     is_made = isinstance(item, Value) and item.name in makers and item.spec.dtype == base.spec.dtype
     if not is_ours or not is_made or write.index is not None:
         return None, write
-    return node, Write(write.target, item, index)
+    narrowed = Write(write.target, item, index)
+    # An assignment leaves out leading axes of one element, a copy does not.
+    return (node, narrowed) if item.spec.ndim <= len(narrowed.shape) else (None, write)
