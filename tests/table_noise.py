@@ -163,6 +163,10 @@ class Noise:
                 part[...] = np.where(np.abs(part) <= unit, part * 0, moved) if self.snaps else moved
             if array.dtype.kind == "c":
                 self._infinite(array)
+        if bound.scale in ("sum", "squares") and _may_overflow(bound, array, operands):
+            for part in parts:
+                wild = ~np.isfinite(part)
+                part[wild] = self.rng.choice([np.nan, np.inf, -np.inf], int(wild.sum()))
         if not bound.zeros and any(_mixed_zeros(operand) for operand in operands):
             for part in parts:
                 part[...] = np.where(part == 0, np.copysign(part, self.sign), part)
@@ -179,6 +183,14 @@ class Noise:
             [complex(np.nan, np.nan), complex(np.inf, np.nan), complex(np.nan, np.inf), complex(np.inf, 0)]
         )
         array[wild] = kinds[self.rng.integers(0, 4, int(wild.sum()))]
+
+
+def _may_overflow(bound: Bound, array: np.ndarray, operands: list[Any]) -> bool:
+    """Whether a part of a sum may: what becomes of it then depends on the order."""
+    sizes = [np.abs(np.asarray(operand)).astype(np.longdouble).ravel() for operand in operands]
+    largest = max((np.max(size[np.isfinite(size)], initial=0) for size in sizes), default=0)
+    term = largest * largest if bound.scale == "squares" else largest
+    return bool(term * max((size.size for size in sizes), default=0) > np.finfo(array.dtype).max)
 
 
 def _widened(array: np.ndarray, operands: list[Any]) -> float:

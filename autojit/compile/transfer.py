@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -155,6 +155,7 @@ class ResultMemory:
         self.__array_interface__["data"] = (pointer, not writeable)
         return np.asarray(self)
 
-    def __del__(self) -> None:
-        if self.nbytes >= REUSED:
-            RESULTS.give(self.nbytes, self.buffer)
+    # At the end of a process the globals may be gone.
+    def __del__(self, reused: int = REUSED, give: Callable[[int, Any], None] = RESULTS.give) -> None:
+        if self.nbytes >= reused:
+            give(self.nbytes, self.buffer)

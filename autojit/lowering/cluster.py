@@ -14,6 +14,7 @@ import numpy as np
 from autojit.errors import AutojitError, SourceLine
 from autojit.ir.graph import Const, Graph, Node, Operand, Value
 from autojit.ir.spec import Spec
+from autojit.lowering.boxes import Box, is_readable, part_of, read
 from autojit.lowering.parameters import Parameter, parameters_of, unpack
 from autojit.lowering.source import call_from
 from autojit.lowering.split import split
@@ -90,11 +91,11 @@ def lower(graph: Graph) -> Lowered:
     source = next((node.source for node in graph.nodes if node.source), None)
 
     def function(*arguments: Any) -> list[Any]:
-        values = call_from(source, unpack, graph, parts, parameters, arguments)
+        values, boxes = call_from(source, unpack, graph, parts, parameters, arguments)
         flags: list[Any] = []
         with by_rows() if loops else nullcontext():
             for node in nodes:
-                _run(node, values, flags.append, apart)
+                _run(node, values, boxes, flags.append, apart)
         outputs = [values[value.name] for value in wanted]
         # A program without outputs would be none: XLA may crash on what is left of it.
         return outputs + ([call_from(source, any_of, flags)] if flags or not outputs else [])
@@ -125,11 +126,23 @@ def _results(graph: Graph) -> tuple[tuple[Result, ...], list[Value]]:
     return tuple(results), wanted
 
 
-def _run(node: Node, values: dict[str, Any], trap: Callable[[Any], None], apart: frozenset[str]) -> None:
+def _run(
+    node: Node,
+    values: dict[str, Any],
+    boxes: dict[str, Box],
+    trap: Callable[[Any], None],
+    apart: frozenset[str],
+) -> None:
     """Build a node's jax values, from the user's line, and bind them."""
     xs = [_read(operand, values) for operand in node.inputs]
     lower = lower_apart if node.outputs and node.outputs[0].name in apart else node.op.lower
-    outputs = call_from(node.source, lower, node, xs, trap)  # type: ignore[arg-type] -- `lower` is given
+    part = part_of(node, boxes)
+    if part is not None:
+        boxes[node.outputs[0].name] = part
+    if part is not None and is_readable(part):
+        outputs = call_from(node.source, read, part)
+    else:
+        outputs = call_from(node.source, lower, node, xs, trap)  # type: ignore[arg-type] -- `lower` is given
     if not isinstance(outputs, tuple | list):
         outputs = (outputs,)
     if len(outputs) != len(node.outputs):

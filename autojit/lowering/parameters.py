@@ -11,6 +11,7 @@ from jax import lax
 
 from autojit.ir.graph import Graph, Value
 from autojit.lowering.alignment import ALIGNMENT
+from autojit.lowering.boxes import Box, box
 from autojit.lowering.split import Split
 
 #: Array inputs of at least this size may become windows.
@@ -81,9 +82,13 @@ def parameters_of(graph: Graph, split: Split | None = None) -> tuple[Parameter, 
 
 def unpack(
     graph: Graph, split: Split | None, parameters: Sequence[Parameter], arguments: Sequence[Any]
-) -> dict[str, Any]:
-    """The jax values of a cluster's inputs (of a split cluster: of their parts), by name, from its parameters."""
+) -> tuple[dict[str, Any], dict[str, Box]]:
+    """The jax values of a cluster's inputs (of a split cluster: of their parts), by name, from its parameters.
+
+    And those that are in windows as boxes.
+    """
     values: dict[str, Any] = {}
+    boxes: dict[str, Box] = {}
     windows = [argument for parameter, argument in zip(parameters, arguments) if parameter.kind == "window"]
     for parameter, argument in zip(parameters, arguments, strict=True):
         for number, position in enumerate(parameter.positions):
@@ -95,9 +100,10 @@ def unpack(
             elif parameter.kind == "offsets":
                 start = lax.index_in_dim(argument, number, keepdims=False)
                 values[value.name] = _inside(windows[number], start, value)
+                boxes[value.name] = box(windows[number], start, value)
             elif parameter.kind != "window" and split is not None:
                 values[getattr(split.halves[value.name], parameter.kind).name] = argument
-    return values
+    return values, boxes
 
 
 def _inside(window: Any, start: Any, value: Value) -> Any:
