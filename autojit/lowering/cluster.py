@@ -14,7 +14,7 @@ import numpy as np
 from autojit.errors import AutojitError, SourceLine
 from autojit.ir.graph import Const, Graph, Node, Operand, Value
 from autojit.ir.spec import Spec
-from autojit.lowering.boxes import Box, is_readable, part_of, read
+from autojit.lowering.boxes import Box, are_useful, is_readable, part_of, read
 from autojit.lowering.parameters import Parameter, parameters_of, unpack
 from autojit.lowering.source import call_from
 from autojit.lowering.split import split
@@ -89,9 +89,11 @@ def lower(graph: Graph) -> Lowered:
     loops = any(node.op.family == "loop" for node in nodes)
     results, wanted = _results(graph)
     source = next((node.source for node in graph.nodes if node.source), None)
+    in_boxes = are_useful(whole)
 
     def function(*arguments: Any) -> list[Any]:
         values, boxes = call_from(source, unpack, graph, parts, parameters, arguments)
+        boxes = boxes if in_boxes else {}
         flags: list[Any] = []
         with by_rows() if loops else nullcontext():
             for node in nodes:
