@@ -187,6 +187,10 @@ def test_too_many_plans():
     assert caught[0].filename == __file__
     assert str(caught[0].message).endswith("others run in NumPy unless they come often; `x` was float64[2], float64[3], float64[4]")
     assert decorated.cache_info().hits == 3 and decorated.cache_info().plans == 2
+    huge = aj.autocluster(policy="eager", max_plans=2)(lambda x, n: x * 2 if n else x)
+    with warned("`n` was 3, int"):  # Python does not print numbers of so many digits
+        for n in (1, 2, 3):
+            np.testing.assert_array_equal(huge(np.ones(n), 3 if n == 1 else 10**5000 + n), 2)
     strict = aj.jit_compile(max_plans=2)(poly)
     with warned("the oldest is compiled again when it is back"):
         for n in (2, 3, 4, 5, 2):

@@ -1,5 +1,7 @@
 """Writes to a window of a caller's array: only the window is computed and copied."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,7 @@ def narrowed(function, *args):
     return all("[" in line.split(",")[0] for line in commits)
 
 
+EAGER = functools.partial(aj.autocluster, policy="eager")
 X, Y = np.linspace(-1, 1, 48).reshape(6, 8), np.linspace(2, 3, 48).reshape(6, 8)
 
 
@@ -150,3 +153,49 @@ def test_a_window_that_does_not_fit_is_no_graph():
     for index in (Index((Slice(1, 4, None),)), Index((Place(0),)), Index((0,))):
         with pytest.raises(GraphError):
             verify(Graph("g", (x, y), (), (), (Write(x, y, index),)))
+
+
+@pytest.mark.parametrize("flags", [{}, {"ops_to_cluster": "np.multiply"}, {"cluster_exclude_ops": "getitem,np.reshape"}])
+def test_parts_that_change_places(flags):
+    def swap(x, y):
+        x[1:3], y[1:3] = y[1:3].copy(), x[1:3].copy()
+
+    def turn(x, y):
+        y[1:7] = x.reshape(8, 6)[:6, :1] * 1
+        x[1:3], y[1:3] = y[2:4].reshape(2, 8), x[:2] * 3
+
+    decorator = EAGER(**flags)
+    check(swap, X, Y, decorator=decorator)
+    check(turn, X, np.repeat(Y, 2, axis=0)[:8], decorator=decorator)
+
+
+def test_a_host_function_that_returns_its_argument():
+    linalg = pytest.importorskip("scipy.linalg")
+
+    def write(x, y):
+        y[1:3] = linalg.hessenberg(x)  # of 2 x 2: the argument itself
+        x[:1] = x[:1] * 100 + 1
+
+    def keep(x, y):
+        h = linalg.hessenberg(x)
+        x[0] = 7.0
+        y[1:3] = h
+        return h
+
+    @aj.host_op
+    def tail(a):
+        return a[::-1]
+
+    def turned(x, y):
+        t = tail(x)
+        x[0] = x[1] * 2
+        y[:2] = t
+        return t
+
+    for program in (write, keep, turned):
+        mine, theirs = (np.eye(2), np.zeros((4, 2))), (np.eye(2), np.zeros((4, 2)))
+        fast = EAGER()(program)
+        for _ in range(2):
+            np.testing.assert_array_equal(fast(*mine), program(*theirs))
+            for one, other in zip(mine, theirs, strict=True):
+                np.testing.assert_array_equal(one, other)

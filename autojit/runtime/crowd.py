@@ -93,8 +93,9 @@ def _described(part: tuple[Any, Any]) -> str:
     first, second = part
     if isinstance(first, np.dtype):
         return f"{first}{list(second)}"
-    is_constant = first in _NAMES and len(repr(second)) <= _LONG
-    return repr(second) if is_constant else first
+    if first not in _NAMES or (type(second) is int and abs(second) >= 10**_LONG):  # Python may refuse to print it
+        return first
+    return repr(second) if len(repr(second)) <= _LONG else first
 
 
 _NAMES = frozenset(kind.__name__ for kind in _CONSTANTS)

@@ -208,11 +208,14 @@ class _Writer:
     def commit(self, graph: Graph) -> None:
         """Copy the written values into the caller's arrays."""
         targets = {write.target.name for write in graph.writes}
-        for write in graph.writes:
-            if isinstance(write.value, Value) and write.value.name in targets:
-                name = f"before_{write.value}"
-                self.lines.append(f"    {name} = {self.operands[write.value.name]}.copy()")
-                self.moved[write.value.name] = name
+        others = {value.name for value in graph.inputs} - targets
+        for write in graph.writes[1:]:
+            value = write.value
+            if not isinstance(value, Value) or value.name in others or value.name in self.moved:
+                continue
+            if self.operands[value.name] not in self.specs:  # a cluster's results have memory of their own
+                name = self.moved[value.name] = f"before_{value}"
+                self.lines.append(f"    {name} = array({self.operands[value.name]})")
         for write in graph.writes:
             value = write.value
             moved = self.moved.get(value.name) if isinstance(value, Value) else None
@@ -382,6 +385,11 @@ def _spread(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
     return made
 
 
+def may_share(one: Any, other: Any) -> bool:
+    """Whether two objects are arrays that may share memory."""
+    return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.may_share_memory(one, other)
+
+
 def _host_call(node: Any, is_quiet: bool) -> Callable[..., tuple[Any, ...]]:
     """Run a host node and check that its results are what the plan was built for."""
     call, keywords = node.op.call, node.keywords
@@ -389,6 +397,7 @@ def _host_call(node: Any, is_quiet: bool) -> Callable[..., tuple[Any, ...]]:
         call = np.errstate(all="ignore")(call)
     specs = [value.spec for value in node.outputs]
     many = len(specs) > 1
+    is_foreign = node.op.family == "host"
 
     def run(*arguments: Any) -> tuple[Any, ...]:
         try:
@@ -399,6 +408,8 @@ def _host_call(node: Any, is_quiet: bool) -> Callable[..., tuple[Any, ...]]:
             raise Trapped(str(error)) from error  # NumPy raises it again at the user's line
         if not many:
             results = (results,)
+        if is_foreign and any(may_share(result, argument) for result in results for argument in arguments):
+            raise Trapped(f"`{node.op.name}` gave memory of its arguments")  # which may be written afterwards
         for result, spec in zip(results, specs, strict=True):
             if spec_of(result) != spec:
                 raise Trapped(f"`{node.op.name}` gave {spec_of(result)} instead of {spec}")
