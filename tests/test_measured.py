@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 import traceback
 import warnings
 from pathlib import Path
@@ -524,3 +525,24 @@ def test_a_timeout_ends_a_long_call(policy):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def test_threads_take_turns_more_often_while_a_job_runs():
+    def quiet():
+        BACKGROUND.wait()
+        time.sleep(0.05)
+        return sys.getswitchinterval()
+
+    before, seen = quiet(), []
+
+    def job():
+        seen.append(sys.getswitchinterval())
+        raise RuntimeError("ends it")
+
+    BACKGROUND.submit(job)
+    assert quiet() == before > seen[0]
+    try:
+        BACKGROUND.submit(lambda: sys.setswitchinterval(0.002))
+        assert quiet() == pytest.approx(0.002)  # what the program chooses meanwhile stays
+    finally:
+        sys.setswitchinterval(before)
