@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import linecache
 import threading
 import time
@@ -21,7 +20,7 @@ import autojit as aj
 from autojit.config import set_flags
 from bench.machine import describe, sentence
 from bench.programs import running_example, standardize
-from bench.running_example import RESULTS
+from bench.saving import RESULTS, save
 from bench.timing import median_ms, once, take_turns
 
 Point = dict[str, float]
@@ -202,12 +201,9 @@ def main() -> None:
             found[name].append(point)
             print(name, {key: float(f"{value:.4g}") for key, value in point.items()}, flush=True)
         draw(name, found[name], options.out.with_name(f"{options.out.name}-{name}.svg"))
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.with_name(options.out.name + ".json").write_text(
-        json.dumps({"machine": machine, "curves": found}, indent=1) + "\n"
-    )
-    options.out.with_name(options.out.name + ".md").write_text(text(found, machine))
-    print(text(found, machine))
+    written = text(found, machine)
+    save(options.out, {"machine": machine, "curves": found}, written)
+    print(written)
 
 
 if __name__ == "__main__":

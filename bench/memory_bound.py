@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 import autojit as aj
 from autojit.runtime.agree import compare
 from bench.machine import describe, sentence
-from bench.running_example import RESULTS
+from bench.saving import RESULTS, save
 from bench.timing import median_ms, take_turns
 
 
@@ -160,10 +159,8 @@ def main() -> None:
     options = parser.parse_args()
     machine, rows = describe(), measure(options.size, options.repeat, options.policy)
     base = options.out or RESULTS / f"memory_bound-{options.size}"
-    base.parent.mkdir(parents=True, exist_ok=True)
-    base.with_name(base.name + ".json").write_text(json.dumps({"machine": machine, "rows": rows}, indent=1) + "\n")
     written = text(rows, options.size, options.policy, machine)
-    base.with_name(base.name + ".md").write_text(written)
+    save(base, {"machine": machine, "rows": rows}, written)
     print(written)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ import autojit as aj
 from autojit.runtime.agree import compare
 from bench.machine import describe, sentence
 from bench.programs import PROGRAMS
+from bench.saving import RESULTS, save
 from bench.timing import median_ms, once, take_turns
 
-RESULTS = Path(__file__).resolve().parent / "results"
 NAMES = {
     "numpy": "NumPy",
     "autojit": "autojit, NumPy arrays in and out",
@@ -94,10 +93,9 @@ def main() -> None:
     options = parser.parse_args()
     machine, found = describe(), measure(options.size, options.repeat, options.policy)
     base = options.out or RESULTS / f"running_example-{options.size}"
-    base.parent.mkdir(parents=True, exist_ok=True)
-    base.with_name(base.name + ".json").write_text(json.dumps({"machine": machine, **found}, indent=1) + "\n")
-    base.with_name(base.name + ".md").write_text(text(found, machine))
-    print(text(found, machine))
+    written = text(found, machine)
+    save(base, {"machine": machine, **found}, written)
+    print(written)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import resource
 import time
 import warnings
@@ -19,7 +18,7 @@ from autojit.runtime.agree import compare
 from autojit.runtime.background import BACKGROUND
 from bench.machine import describe, sentence
 from bench.programs import softmax, standardize
-from bench.running_example import RESULTS
+from bench.saving import RESULTS, save
 
 PROGRAMS = {program.__name__: program for program in (softmax, standardize)}
 
@@ -105,10 +104,9 @@ def main() -> None:
     machine = describe()
     rows = [measure(name, options.count, options.largest, options.policy) for name in PROGRAMS]
     base = options.out or RESULTS / f"shapes-{options.policy}"
-    base.parent.mkdir(parents=True, exist_ok=True)
-    base.with_name(base.name + ".json").write_text(json.dumps({"machine": machine, "rows": rows}, indent=1) + "\n")
-    base.with_name(base.name + ".md").write_text(text(rows, options.policy, machine))
-    print(text(rows, options.policy, machine))
+    written = text(rows, options.policy, machine)
+    save(base, {"machine": machine, "rows": rows}, written)
+    print(written)
     for row in rows:
         print(*dict.fromkeys(row["warnings"]), sep="\n")
 

@@ -30,22 +30,9 @@ import numpy as np
 import autojit as aj
 from bench.programs import PROGRAMS
 from tests.helpers import _compare_outcomes, arrays_of, assert_same, clone, outcome
-from tests.programs import (
-    automata,
-    control,
-    histories,
-    images,
-    integers,
-    linear,
-    particles,
-    reaction,
-    signals,
-    solvers,
-    tables,
-)
+from tests.programs import chance
+from tests.test_programs import MODULES
 
-#: Without those that draw from the generator that all threads share.
-MODULES = (automata, control, histories, images, integers, linear, particles, reaction, signals, solvers, tables)
 #: How many results a thread keeps, to look at them again.
 KEPT = 200
 #: Where this command writes; what the programs print is not shown.
@@ -68,6 +55,7 @@ def subjects() -> list[Subject]:
     found = [
         Subject(program, inputs, getattr(module, "RTOL", {}).get(program), (8, 9, 12, 13, 20))
         for module in MODULES
+        if module is not chance  # its programs draw from the generator that all threads share
         for program, inputs in module.PROGRAMS.items()
     ]
     for each in PROGRAMS.values():

@@ -170,7 +170,7 @@ def test_parts_that_change_places(flags):
 
 
 def test_a_host_function_that_returns_its_argument():
-    linalg = pytest.importorskip("scipy.linalg")
+    linalg = pytest.importorskip("scipy.linalg")  # no dependency: what it does with small arrays is what is tested
 
     def write(x, y):
         y[1:3] = linalg.hessenberg(x)  # of 2 x 2: the argument itself

@@ -337,9 +337,7 @@ class MaskedArrays(RaggedFunctions):
         count = [self.operand(self.count_of(chosen)), self.builder.const(1)]
         (single,) = self.builder.add(TABLE["py_equal"], count, {}, self.line)
         if product.spec.size > 1:
-            finite = self.apply(TABLE["np.all"], [self.apply(TABLE["np.isfinite"], [product], {})], {})
-            wrong = self.apply(TABLE["np.logical_not"], [finite], {})
-            self.trap_if(self.read(self.apply(TABLE["np.logical_and"], [self.fresh(single), wrong], {})))
+            self.trap_unless_finite(product, single)
             return
         parts = [product]
         if product.dtype.kind == "c":

@@ -147,9 +147,13 @@ class Products(Reductions):
             if single is True:
                 raise CannotCapture("moving-shape", f"`{op.name}` of a single number, which may be zero, and a slice")
             if single is not False:
-                finite = self.apply(TABLE["np.all"], [self.apply(TABLE["np.isfinite"], [product], {})], {})
-                wrong = self.apply(TABLE["np.logical_not"], [finite], {})
-                self.trap_if(self.read(self.apply(TABLE["np.logical_and"], [self.fresh(single), wrong], {})))
+                self.trap_unless_finite(product, single)
+
+    def trap_unless_finite(self, product: Arr, condition: Operand) -> None:
+        """Leave the call to NumPy where `condition` holds and `product` has an infinity or a NaN."""
+        finite = self.apply(TABLE["np.all"], [self.apply(TABLE["np.isfinite"], [product], {})], {})
+        wrong = self.apply(TABLE["np.logical_not"], [finite], {})
+        self.trap_if(self.read(self.apply(TABLE["np.logical_and"], [self.fresh(condition), wrong], {})))
 
     def _lengths(self, n: int, operands: list[Any], labels: list[str], spans: dict[str, Span]) -> dict[str, Any]:
         """How many elements the axes of an operand have, by label."""

@@ -94,6 +94,13 @@ def window_slice(start: int, length: int, step: int) -> slice:
     return slice(start, None if stop is not None and stop < 0 else stop, step)
 
 
+def put(base: Any, value: Any, index: Any) -> np.ndarray:
+    """A copy of `base` with `value` assigned at `index`."""
+    result = np.array(base)
+    result[index] = value
+    return result
+
+
 def _text(entry: Entry, operands: Sequence[str]) -> str:
     if isinstance(entry, Slice):
         start, stop, step = ("" if part is None else str(part) for part in (entry.start, entry.stop, entry.step))

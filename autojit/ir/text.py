@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autojit.ir.graph import Const, Graph, Node, Operand, Write
-from autojit.ir.index import Index, Place, Slice, Window, window_slice
+from autojit.ir.index import Index, Place, Slice, Window, put, window_slice
 from autojit.ir.op import Op
 from autojit.ir.spec import COMPILED_DTYPES
 from autojit.ir.syntax import parse
@@ -96,19 +96,13 @@ def _window(start: Any, length: int, step: int = 1) -> slice:
     return window_slice(int(start), length, step)
 
 
-def _with_part(array: np.ndarray, index: Any, part: Any) -> np.ndarray:
-    made = array.copy()
-    made[index] = part
-    return made
-
-
 _HELPERS: dict[str, Any] = {
     "Index": Index,
     "Slice": Slice,
     "Window": Window,
     "Place": Place,
     "window_slice": _window,
-    "with_part": _with_part,
+    "put": put,
 }
 
 
@@ -179,7 +173,7 @@ class _Printer:
         value = self.operand(write.value)
         if write.index is None:
             return value
-        return f"aj.with_part({self.name(write.target.name)}, np.s_[{write.index.text(())}], {value})"
+        return f"aj.put({self.name(write.target.name)}, {value}, np.s_[{write.index.text(())}])"
 
     def target(self, write: Write) -> str:
         """What is written."""

@@ -7,16 +7,9 @@ from typing import Any
 import numpy as np
 
 from autojit.errors import Trapped
-from autojit.ir.index import Index, Window, window_slice
+from autojit.ir.index import Index, Window, put, window_slice
 
 __all__ = ["check_windows", "pack", "put", "set_diagonal", "set_imag", "set_real", "window_slice"]
-
-
-def put(base: Any, value: Any, index: Any) -> np.ndarray:
-    """A copy of `base` with `value` assigned at `index`."""
-    result = np.array(base)
-    result[index] = value
-    return result
 
 
 def set_real(base: Any, value: Any) -> np.ndarray:
