@@ -26,13 +26,14 @@ class Evaluated:
     is_loaded = False
     nbytes = 0
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, stored: object = None) -> None:
         self.name = graph.name
         self.graph = graph
 
     def run(self, values: Sequence[Any]) -> list[np.ndarray]:
         """Evaluate the graph; what raises is trapped, casts of NaN to integers too."""
-        inputs = [np.array(value, one.spec.dtype)[()] for value, one in zip(values, self.graph.inputs)]
+        # In the memory they have: where a sum begins depends on it.
+        inputs = [np.asarray(value, one.spec.dtype)[()] for value, one in zip(values, self.graph.inputs)]
         # A Python number is weak, and an integer may be too large for an array's dtype.
         kinds = [one.spec.kind for one in self.graph.inputs]
         inputs = [value.item() if kind == "python" else value for value, kind in zip(inputs, kinds)]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autojit.ops.chapters import TABLE
-from tests.ops.tolerances import BOUNDS, EXACT, Bound, _allowed, _unit
+from tests.ops.tolerances import BOUNDS, Bound, _allowed, _unit, bound_of
 
 #: A product may be contracted with a sum that follows, so it is as good as not rounded.
 _PRODUCT = Bound("contracted with a sum that follows", single=1, double=1, complex=3)
@@ -27,6 +27,8 @@ _SCATTERED = Bound("the elements are added in another order", single=4, double=4
 _ORDERED = ("order", "contracted")
 #: Multiples of 1/grain below the limit: sums and products of a few are without rounding.
 _GRAIN = {"float64": (2.0**20, 2.0**30), "float32": (2.0**6, 2.0**15), "float16": (2.0**2, 2.0**7)}
+#: By how much rows make larger what may have been subnormal.
+_SCALED = {"np.angle": 180 / np.pi}
 _MOVES_DATA = ("shaping", "indexing", "creation")
 _BINARY = {
     "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv, "Mod": operator.mod,
@@ -101,6 +103,8 @@ class Noise:
         if row is None or row.family in _MOVES_DATA:
             return result
         out = kwargs.get("out")
+        if isinstance(result, np.ndarray) and any(part is result for part in args):
+            out = result  # given by position
         operands = (*operands, *(value for name, value in kwargs.items() if name != "out"))
         flat = [part for operand in operands for part in (operand if isinstance(operand, list | tuple) else [operand])]
         flat = [part for part in flat if isinstance(part, np.ndarray | np.generic | int | float | complex)]
@@ -126,7 +130,7 @@ class Noise:
         array = np.asarray(value)
         if array.dtype.kind not in "fc" or not isinstance(value, np.ndarray | np.generic | float | complex):
             return value
-        bound = BOUNDS.get(name.removesuffix(".outer"), EXACT)
+        bound = bound_of(name)
         if name in _PRODUCTS:
             bound = _PRODUCT
         elif name == "at":
@@ -134,12 +138,13 @@ class Noise:
         if not isinstance(value, np.ndarray):
             array = array.copy()
         with np.errstate(all="ignore"):
-            self._array(array, bound, [operand for operand in operands if np.asarray(operand).dtype.kind in "biufc"])
+            numbers = [operand for operand in operands if np.asarray(operand).dtype.kind in "biufc"]
+            self._array(array, bound, numbers, _SCALED.get(name, 1))
         if isinstance(value, np.ndarray):
             return value
         return array[()] if isinstance(value, np.generic) else array.item()
 
-    def _array(self, array: np.ndarray, bound: Bound, operands: list[Any]) -> None:
+    def _array(self, array: np.ndarray, bound: Bound, operands: list[Any], scale: float = 1) -> None:
         if not array.flags.writeable or not array.size:
             return
         parts = [array.real, array.imag] if array.dtype.kind == "c" else [array]
@@ -147,8 +152,8 @@ class Noise:
         if array.dtype.kind == "c":  # real results, too, may be written to complex memory
             allowed = max(allowed, _allowed(bound, array.real))
         ordered = any(word in bound.reason for word in _ORDERED)
-        if bound in _MOMENTS and any(np.asarray(operand).dtype.kind == "c" for operand in operands):
-            ordered = False  # the mean of complex numbers is a product with a reciprocal
+        if bound in _MOMENTS and not all(_has_grained_mean(operand, array) for operand in operands):
+            ordered = False
         if bound is BOUNDS["np.divide"] or bound is BOUNDS["np.reciprocal"]:
             ordered = False  # of complex numbers: a product with a reciprocal
         if bound.scale == "product":
@@ -174,7 +179,7 @@ class Noise:
             # The sign of a NaN that is computed is not promised.
             part[...] = np.where(np.isnan(part), np.copysign(part, self.sign), part)
             if self.flush:
-                part[np.abs(part) < np.finfo(part.dtype).tiny] *= 0
+                part[np.abs(part) < np.finfo(part.dtype).tiny * scale] *= 0
 
     def _infinite(self, array: np.ndarray) -> None:
         """Which part of a complex number is infinite is not said by any standard that both follow."""
@@ -213,6 +218,13 @@ def grained(value: Any) -> bool:
         return bool(np.all(np.abs(array.astype(float)) < 2.0**20)) if array.dtype.kind in "iu" else True
     grain, limit = _GRAIN.get(array.dtype.name, (1.0, 1.0))
     return bool(np.all((array * grain == np.rint(array * grain)) & (np.abs(array) < limit)))
+
+
+def _has_grained_mean(operand: Any, result: np.ndarray) -> bool:
+    """Whether the means on the way to a variance are exact: those of complex numbers are products with a reciprocal."""
+    array = np.asarray(operand)
+    count = array.size // max(result.size, 1)
+    return array.dtype.kind != "c" and (count & (count - 1) == 0 or bool(np.all(array == array.flat[0])))
 
 
 def _short(value: Any) -> bool:

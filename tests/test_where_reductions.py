@@ -133,3 +133,14 @@ def test_the_sign_of_zero():
         for got, expected in zip(fast(x), f(x), strict=True):
             assert np.array_equal(got, expected)
             assert np.array_equal(np.signbit(got), np.signbit(expected))
+
+
+def test_the_memory_of_sums_of_nothing():
+    def f(x, m):
+        return x.sum(axis=-2, where=m)
+
+    mask = np.ones((2, 1, 5), bool).T
+    got, expected = aj.autocluster(policy="eager")(f)(np.ones((5, 0, 2)), mask), f(np.ones((5, 0, 2)), mask)
+    assert got.shape == expected.shape
+    assert got.strides == expected.strides
+    assert not got.any()

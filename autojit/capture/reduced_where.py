@@ -49,6 +49,10 @@ class WhereReductions(Products):
             # NumPy rounds float16 wherever the mask has a gap, and the result lies in memory as the operand does.
             raise CannotCapture("keyword", f"`where=` or `initial=` of `{row.name}` of float16, or not in C order")
         mask = None if where is None else self._mask(where, full)
+        if mask is not None and not full.dummy.size:
+            raise CannotCapture(
+                "keyword", f"`where=` of `{row.name}` of nothing, whose result lies in memory as the mask"
+            )
         if combined in _EXTREMES:
             return self._extreme_with(row, TABLE[combined], full, mask, initial, params)
         result = self._of_some(row, full, mask, params)

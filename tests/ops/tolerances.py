@@ -134,12 +134,17 @@ hypot""".split():
     BOUNDS[f"math.{_name}"] = replace(_bound, double=_bound.double + 1)
 
 
+def bound_of(name: str) -> Bound:
+    """The bound of a row; that of a ufunc's `outer` is the ufunc's."""
+    return BOUNDS.get(name) or BOUNDS.get(name.removesuffix(".outer"), EXACT)
+
+
 def check_close(node: Node, args: tuple[object, ...], wanted: np.ndarray, got: np.ndarray) -> str | None:
     """What differs between NumPy's result and the compiled one, or `None`."""
     if wanted.dtype.kind not in "fc":
         return _first(wanted != got, wanted, got)
     name = node.op.name
-    bound = BOUNDS.get(name) or BOUNDS.get(name.removesuffix(".outer"), EXACT)
+    bound = bound_of(name)
     allowed = _allowed(bound, wanted)
     unit = _unit(bound, args, wanted)
     if wanted.dtype.kind == "c":
