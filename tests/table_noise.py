@@ -172,7 +172,8 @@ class Noise:
             for part in parts:
                 wild = ~np.isfinite(part)
                 part[wild] = self.rng.choice([np.nan, np.inf, -np.inf], int(wild.sum()))
-        if not bound.zeros and any(_mixed_zeros(operand) for operand in operands):
+        unsigned = not bound.zeros or (array.dtype.kind == "c" and not bound.complex_zeros)
+        if unsigned and any(_mixed_zeros(operand) for operand in operands):
             for part in parts:
                 part[...] = np.where(part == 0, np.copysign(part, self.sign), part)
         for part in parts:
