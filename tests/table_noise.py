@@ -29,6 +29,8 @@ _ORDERED = ("order", "contracted")
 _GRAIN = {"float64": (2.0**20, 2.0**30), "float32": (2.0**6, 2.0**15), "float16": (2.0**2, 2.0**7)}
 #: By how much rows make larger what may have been subnormal.
 _SCALED = {"np.angle": 180 / np.pi}
+#: How far above the subnormal numbers a sum of complex products is in which one of them counts.
+_COMPLEX = 2.0**10
 _MOVES_DATA = ("shaping", "indexing", "creation")
 _BINARY = {
     "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv, "Mod": operator.mod,
@@ -81,6 +83,8 @@ class Noise:
         self.flush = flush
         self.sign = -1.0 if seed % 2 else 1.0
         self.snaps = seed % 4 > 1
+        #: By how much a quotient of sums makes their errors larger, in the call that is judged now.
+        self.condition: Any = 1.0
         namespace: dict[str, Any] = {"__name__": "random_program"}
         namespace.update({"__call__": self.call, "__binary__": self.binary, "__after__": self.after})
         exec(_with_noise(source), namespace)
@@ -110,6 +114,7 @@ class Noise:
         flat = [part for part in flat if isinstance(part, np.ndarray | np.generic | int | float | complex)]
         if isinstance(result, list | tuple) and out is None:
             return self._again(result, [self.move(part, row.name, flat) for part in result])
+        self.condition = _condition(function, args, kwargs, result)
         fresh = out is not None or not any(
             isinstance(part, np.ndarray) and np.may_share_memory(part, result) for part in flat
         )
@@ -139,7 +144,7 @@ class Noise:
             array = array.copy()
         with np.errstate(all="ignore"):
             numbers = [operand for operand in operands if np.asarray(operand).dtype.kind in "biufc"]
-            self._array(array, bound, numbers, _SCALED.get(name, 1))
+            self._array(array, bound, numbers, _SCALED.get(name, _COMPLEX if array.dtype.kind == "c" else 1))
         if isinstance(value, np.ndarray):
             return value
         return array[()] if isinstance(value, np.generic) else array.item()
@@ -159,7 +164,10 @@ class Noise:
         if bound.scale == "product":
             ordered = all(map(_short, operands))
         if allowed and not (ordered and all(map(grained, operands)) and grained(array)):
-            unit = _unit(bound, tuple(operands), array) * allowed * _widened(array, operands)
+            unit = _unit(bound, tuple(operands), array)
+            if bound is BOUNDS["np.average"]:
+                unit = (unit + np.abs(array) * np.finfo(array.dtype).eps) * self.condition
+            unit = unit * allowed * _widened(array, operands)
             for part in parts:
                 # Of different sizes, so that two errors do not cancel.
                 error = self.rng.choice([-1.0, 1.0], part.shape) * self.rng.uniform(0.8, 1.0, part.shape) * unit
@@ -189,6 +197,14 @@ class Noise:
             [complex(np.nan, np.nan), complex(np.inf, np.nan), complex(np.nan, np.inf), complex(np.inf, 0)]
         )
         array[wild] = kinds[self.rng.integers(0, 4, int(wild.sum()))]
+
+
+def _condition(function: Any, args: Any, kwargs: dict[str, Any], result: Any) -> Any:
+    """How much larger the weights of an average are than their sum; else 1."""
+    if function is not np.average or kwargs.get("weights") is None or isinstance(result, tuple):
+        return 1.0
+    weights, found = kwargs["weights"], function(*args, **{**kwargs, "returned": True})[1]
+    return np.maximum(1.0, np.sum(np.abs(weights)) / np.abs(found))
 
 
 def _may_overflow(bound: Bound, array: np.ndarray, operands: list[Any]) -> bool:
