@@ -4,8 +4,9 @@ Decorate a function with `jit_compile` (the whole function is one XLA program, o
 `autocluster` (what compiles is compiled, the rest runs in NumPy). `docs/` and the README show how.
 """
 
-from autojit.api import autocluster, clear_cache, jit_compile, set_jit
-from autojit.capture.values import ArraySpec
+from typing import TYPE_CHECKING, Any
+
+from autojit.api import autocluster, clear_cache, jit_compile, late, set_jit
 from autojit.errors import (
     REASONS,
     AutojitError,
@@ -16,10 +17,13 @@ from autojit.errors import (
     SourceLine,
     UncompilableError,
 )
-from autojit.explain.compiler_ir import STAGES
-from autojit.explain.report import ClusterInfo, Explanation
-from autojit.ops.host import declare_host_op as host_op
+from autojit.ops.declared import declare_host_op as host_op
 from autojit.runtime.info import CacheInfo, MemoryInfo, memory_info, trim_memory
+
+if TYPE_CHECKING:
+    from autojit.capture.values import ArraySpec
+    from autojit.explain.compiler_ir import STAGES
+    from autojit.explain.report import ClusterInfo, Explanation
 
 __version__ = "0.1.0"
 
@@ -46,3 +50,18 @@ __all__ = [
     "set_jit",
     "trim_memory",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The names that need what compiles, which is imported when they are asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module `autojit` has no attribute `{name}`")
+    try:
+        found = globals()[name] = late(name)
+    except AutojitError as error:
+        raise AttributeError(str(error)) from error
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -10,16 +10,25 @@ from typing import Any, TypeVar
 
 from autojit import config as flags
 from autojit.capture.source import original_of
-from autojit.compile.cache import CACHE
 from autojit.errors import AutojitError, AutojitWarning, Reason
-from autojit.explain.report import Explanation, explain_call, strict_reasons
-from autojit.explain.select import compiler_ir_of
-from autojit.ops.chapters import TABLE
-from autojit.partition.compilable import check_names
+from autojit.runtime.door import DOOR
 from autojit.runtime.function import CONTROLLERS, Controller
 from autojit.runtime.info import CacheInfo, cache_info, trim_memory
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_explain = DOOR.late("autojit.explain.report", "explain_call")
+_strict_reasons = DOOR.late("autojit.explain.report", "strict_reasons")
+_native_explanation = DOOR.late("autojit.explain.report", "Explanation.native")
+_compiler_ir = DOOR.late("autojit.explain.select", "compiler_ir_of")
+#: The names of the package that need what compiles, and where they stand.
+_LATE = {
+    "ArraySpec": "autojit.capture.values",
+    "ClusterInfo": "autojit.explain.report",
+    "Explanation": "autojit.explain.report",
+    "STAGES": "autojit.explain.compiler_ir",
+}
+_check_names = DOOR.late("autojit.runtime.maker", "check_names")
 
 
 def jit_compile(function: F | None = None, /, **options: Any) -> Any:
@@ -73,14 +82,14 @@ def _decorate(function: Any, options: dict[str, Any], strict: bool) -> Any:
     config = flags.merge(flags.current(), options)
     if config.policy is None:
         config = flags.merge(config, {"policy": "eager" if strict else "measured"})
-    if config.ops_to_cluster or config.cluster_exclude_ops:
-        check_names(config, TABLE.rows.values())
+    if (config.ops_to_cluster or config.cluster_exclude_ops) and not DOOR.trouble():
+        _check_names(config)
     if not isinstance(original, types.FunctionType):
         if strict:
             raise TypeError(f"`{function!r}` is not a Python function, so there is nothing to compile")
         return _not_a_function(original)
     enabled = config.auto_jit > 0 and config.policy != "native" and _jit_is_on()
-    controller = Controller(original, config, strict, strict_reasons, enabled)
+    controller = Controller(original, config, strict, _strict_reasons, enabled)
     made = controller.function
     made.__dict__.update(_methods(controller))
     return made
@@ -88,8 +97,8 @@ def _decorate(function: Any, options: dict[str, Any], strict: bool) -> Any:
 
 def _methods(controller: Controller) -> dict[str, Any]:
     return {
-        "explain": functools.partial(explain_call, controller),
-        "get_compiler_ir": functools.partial(compiler_ir_of, controller),
+        "explain": functools.partial(_explain, controller),
+        "get_compiler_ir": functools.partial(_compiler_ir, controller),
         "cache_info": functools.partial(cache_info, controller),
         "clear_cache": functools.partial(clear_cache, controller),
         "__autojit_controller__": controller,
@@ -109,7 +118,7 @@ def _not_a_function(function: Callable[..., Any]) -> Any:
 
     native.get_compiler_ir = no_compiler_ir  # type: ignore[attr-defined] -- functions take attributes
     # The checker cannot know: functions take attributes.
-    native.explain = lambda *args, **kwargs: Explanation.native(native.__name__, reason)  # type: ignore[attr-defined]
+    native.explain = lambda *args, **kwargs: _native_explanation(native.__name__, reason)  # type: ignore[attr-defined]
     native.cache_info = CacheInfo  # type: ignore[attr-defined] -- functions take attributes
     native.clear_cache = lambda: None  # type: ignore[attr-defined] -- functions take attributes
     return native
@@ -122,7 +131,8 @@ def clear_cache(controller: Controller | None = None) -> None:
         return
     for each in list(CONTROLLERS):
         each.clear()
-    CACHE.clear()
+    if DOOR.is_open:
+        DOOR.open().CACHE.clear()
     trim_memory()
 
 
@@ -148,3 +158,8 @@ def set_jit(mode: str | bool) -> None:
     _switch["on"] = on
     for controller in list(CONTROLLERS):
         controller.switch(on and controller.config.auto_jit > 0 and controller.config.policy != "native")
+
+
+def late(name: str) -> Any:
+    """What the package's `name` means, which is imported for it."""
+    return DOOR.find(_LATE[name], name)

@@ -13,6 +13,10 @@ import numpy as np
 import pytest
 
 import autojit
+from autojit.runtime.door import DOOR
+
+# No test imports what compiles in its middle; what opens the door has tests of its own, in processes of their own.
+DOOR.open()
 
 
 @pytest.fixture

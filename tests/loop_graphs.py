@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.calls import source_of
-from autojit.capture.capture import Options, capture
+from autojit.capture.capture import capture
+from autojit.capture.options import Options
 from autojit.capture.regions import RegionTree
+from autojit.capture.source import source_of
 from autojit.errors import Reason
 from autojit.ir.graph import Graph, Node
-from autojit.runtime.plan import native_plan
+from autojit.runtime.plan_writer import native_plan
 
 SIZE = 14
 PARAMETERS = ("A", "a", "b", "c")

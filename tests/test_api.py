@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import autojit as aj
-from autojit.runtime import compiler, function, plan
+from autojit.runtime import compiler, maker, plan_writer
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.heat import Heat
 from tests.helpers import check, clone
@@ -449,7 +449,7 @@ def test_threads():
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(function, "capture"), (function, "prepare"), (compiler, "partition"), (compiler, "compile_step"), (compiler, "build")],
+    [(maker, "capture"), (maker, "prepare"), (compiler, "partition"), (compiler, "compile_step"), (compiler, "build")],
 )
 def test_a_failure_of_ours_is_never_the_users(monkeypatch, module, name):
     def broken(*args, **kwargs):
@@ -484,7 +484,7 @@ def test_a_plan_that_fails_has_written_nothing(monkeypatch):
         b *= 2
         return a.sum() + b.sum()
 
-    monkeypatch.setattr(plan, "to_scalar", lambda *_: 1 / 0)
+    monkeypatch.setattr(plan_writer, "to_scalar", lambda *_: 1 / 0)
     decorated = EAGER(f)
     a, b = np.ones(4), np.ones(4)
     with warned(r"a plan of .*failed: ZeroDivisionError"):

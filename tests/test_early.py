@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import autojit as aj
-from autojit.capture.calls import source_of
 from autojit.capture.early import early_regions, loops_with_rest, split_early
 from autojit.capture.regions import RegionTree
+from autojit.capture.source import source_of
 from autojit.runtime.background import Background
 from autojit.runtime.heat import Heat
 from autojit.runtime.watch import Watch

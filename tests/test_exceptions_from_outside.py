@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import autojit as aj
-from autojit.runtime.function import Controller
+from autojit.runtime.maker import Maker
 from autojit.runtime.measured import Trial
 
 
@@ -126,7 +126,7 @@ def test_ctrl_c_while_a_plan_is_loaded():
     controller = fast.__autojit_controller__
     trial = Trial.__new__(Trial)
     trial.controller, trial.probe, trial.prepared, trial.error = controller, None, None, None
-    controller.compile = interrupted
+    controller.maker.compile = interrupted
     with pytest.raises(KeyboardInterrupt):
         trial.compile()
     assert trial.error is None
@@ -211,14 +211,14 @@ def test_other_calls_are_captured_while_a_plan_runs(monkeypatch):
     host = aj.host_op(slow)
     # A check would run the host operation, too, before there is a plan.
     fast = aj.autocluster(lambda x: np.sin(host(x * 2)) + 1, policy="eager", check=False)
-    make, began = Controller._make, threading.Event()
+    make, began = Maker.make, threading.Event()
 
     def late(self, *args):
         began.set()
         time.sleep(0.5)
         return make(self, *args)
 
-    monkeypatch.setattr(Controller, "_make", late)
+    monkeypatch.setattr(Maker, "make", late)
     x = np.ones(10)
     threads = [threading.Thread(target=fast, args=(x,), name=name) for name in ("first", "second")]
     threads[0].start()

@@ -17,8 +17,8 @@ import pytest
 
 import autojit as aj
 from autojit.runtime.background import BACKGROUND, Background
-from autojit.runtime.function import Controller
 from autojit.runtime.heat import SEEN, Heat, HeatMap, price_of
+from autojit.runtime.maker import Maker
 from autojit.runtime.measured import Trial
 
 
@@ -41,14 +41,14 @@ def pays(monkeypatch):
 @pytest.fixture
 def held(monkeypatch):
     """Compiling waits for an event."""
-    let, began, compile = threading.Event(), threading.Event(), Controller.compile
+    let, began, compile = threading.Event(), threading.Event(), Maker.compile
 
     def late(*args):
         began.set()
         assert let.wait(60)
         return compile(*args)
 
-    monkeypatch.setattr(Controller, "compile", late)
+    monkeypatch.setattr(Maker, "compile", late)
     yield began, let
     let.set()
     BACKGROUND.wait()
@@ -104,7 +104,7 @@ def test_what_fails_in_the_background_is_told_in_the_foreground(monkeypatch):
     def fail(*args):
         raise MemoryError("no room for the program")
 
-    monkeypatch.setattr(Controller, "compile", fail)
+    monkeypatch.setattr(Maker, "compile", fail)
     fast = aj.autocluster(poly)
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", category=aj.AutojitWarning)
@@ -277,9 +277,9 @@ def run(program: str) -> subprocess.CompletedProcess:
         import autojit as aj
         from autojit.runtime import heat
         from autojit.runtime.background import BACKGROUND
-        from autojit.runtime.function import Controller
+        from autojit.runtime.maker import Maker
         heat.PAYS_AFTER, heat.WAITS = 1e-9, 0.0
-        began, compile = threading.Event(), Controller.compile
+        began, compile = threading.Event(), Maker.compile
         """
     )
     return subprocess.run(
@@ -313,7 +313,7 @@ def test_a_process_may_end_in_the_middle_of_a_compilation(tmp_path, leave):
             began.set()
             return compile(*args)
 
-        Controller.compile = compiling
+        Maker.compile = compiling
         fast = aj.autocluster(work.work)
         x = np.ones(1000)
         for _ in range(3):
@@ -340,7 +340,7 @@ def test_a_fork_in_the_middle_of_a_compilation(tmp_path):
             assert let.wait(60)
             return compile(*args)
 
-        Controller.compile = compiling
+        Maker.compile = compiling
         fast = aj.autocluster(work.work)
         x = np.ones(1000)
         for _ in range(3):
@@ -397,7 +397,7 @@ _REMEMBERING = """
 import json, sys, time
 import numpy as np
 import autojit as aj
-from autojit.runtime import heat
+from autojit.runtime import door, heat
 from autojit.runtime.background import BACKGROUND
 
 def work(x, n):
@@ -409,6 +409,7 @@ def loses(x):
     return np.sort(x) + x
 
 heat.PAYS_AFTER = 0.02
+door.SECONDS = 0.0  # which importing takes, and for which no call of this length would wait
 heat.Heat.best = 1.0  # whatever the load of the machine, NumPy loses
 x = np.linspace(0.0, 1.0, 200_000)
 fast, slow = aj.autocluster(work), aj.autocluster(loses)

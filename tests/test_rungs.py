@@ -13,8 +13,8 @@ from autojit.ir.graph import Graph
 from autojit.passes.pipeline import PIPELINE, run_pipeline, with_rung
 from autojit.passes.vectorize import keep_rolled, vectorize, vectorize_always
 from autojit.runtime.background import BACKGROUND
-from autojit.runtime.function import Controller
 from autojit.runtime.heat import Heat
+from autojit.runtime.maker import Maker
 
 
 def columns(a, out):
@@ -37,11 +37,11 @@ def slowed(monkeypatch: pytest.MonkeyPatch, *which: int) -> list[Any]:
 
     Where both rungs have lost, the loop's body may be tried by itself, which is no rung of the loop's.
     """
-    compile_plan, graphs = Controller.compile, []
+    compile_plan, graphs = Maker.compile, []
 
-    def compiled(self: Controller, prepared: Any, probe: Any) -> Any:
+    def compiled(self: Maker, prepared: Any, probe: Any) -> Any:
         plan = compile_plan(self, prepared, probe)
-        if probe.region is not self.tree.root:
+        if probe.region is not self.controller.tree.root:
             return plan
         call, number = plan.call, len(graphs)
         graphs.append(prepared.graph)
@@ -54,7 +54,7 @@ def slowed(monkeypatch: pytest.MonkeyPatch, *which: int) -> list[Any]:
         plan.call = late
         return plan
 
-    monkeypatch.setattr(Controller, "compile", compiled)
+    monkeypatch.setattr(Maker, "compile", compiled)
     return graphs
 
 

@@ -8,10 +8,11 @@ import warnings
 import numpy as np
 import pytest
 
-from autojit.capture.calls import source_of
-from autojit.capture.capture import Options, capture
+from autojit.capture.capture import capture
+from autojit.capture.options import Options
 from autojit.capture.regions import RegionTree
 from autojit.capture.results import Constant, Container, FromPrologue, Result
+from autojit.capture.source import source_of
 from autojit.config import Config
 from autojit.ir.evaluate import evaluate
 from autojit.ir.graph import Graph
@@ -20,7 +21,7 @@ from autojit.ir.verify import verify
 from autojit.ops import text_helpers
 from autojit.passes.pipeline import PIPELINE
 from autojit.runtime.compiler import Prepared, prepare
-from autojit.runtime.plan import native_plan
+from autojit.runtime.plan_writer import native_plan
 from bench.programs import PROGRAMS
 from tests.helpers import assert_same, clone
 from tests.programs_strategy import load, make_program

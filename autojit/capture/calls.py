@@ -15,7 +15,7 @@ from autojit.capture.builtin_calls import Builtins
 from autojit.capture.plain import call_method
 from autojit.capture.recorder import describe
 from autojit.capture.records import is_simple_record
-from autojit.capture.source import FunctionSource, Syntax, original_of, syntax_of
+from autojit.capture.source import original_of, source_of
 from autojit.capture.stand_ins import STAND_INS, vectorized
 from autojit.capture.values import (
     Arr,
@@ -41,28 +41,6 @@ TRUSTED = ("numpy", "scipy", "math", "cmath", "operator", "builtins")
 
 #: Methods of these objects only compute.
 _IMMUTABLE = (str, bytes, tuple, frozenset, range, int, float, complex, np.dtype)
-
-#: What was read, by code and file: equal code objects may come from several files.
-_syntaxes: dict[tuple[types.CodeType, str], Syntax | CannotCapture] = {}
-
-
-def source_of(function: types.FunctionType) -> FunctionSource:
-    """The checked source of a function. The syntax is read once for equal code; the rest is the function's own.
-
-    Raises:
-        CannotCapture: There is none.
-    """
-    key = function.__code__, function.__code__.co_filename
-    known = _syntaxes.get(key)
-    if known is None:
-        try:
-            known = syntax_of(function)
-        except CannotCapture as error:
-            known = error
-        _syntaxes[key] = known
-    if isinstance(known, CannotCapture):
-        raise CannotCapture(known.id, known.detail)
-    return FunctionSource(function, *known)
 
 
 class Calls(Builtins):

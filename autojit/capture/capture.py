@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 import types
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from autojit.capture.names import names
+from autojit.capture.options import Options
 from autojit.capture.plain import is_fixed
 from autojit.capture.prologue import Prologue
-from autojit.capture.recorder import Observed
 from autojit.capture.regions import END, RETURN, Region, RegionTree, is_callee
 from autojit.capture.results import Recipe, RecipeMaker, Unset
 from autojit.capture.rows import RowLoops
@@ -65,25 +65,6 @@ class Capture:
     left: tuple[Reason, ...] = ()
     draws: tuple[Event, ...] = ()
     is_quiet: bool = False
-
-
-@dataclass(slots=True)
-class Options:
-    """Budgets of a capture, and what earlier runs have shown.
-
-    Attributes:
-        node_budget: How many operations a graph may have.
-        unroll_budget: How many of them may come from an unrolled loop.
-        exact: Whether only what gives NumPy's bits is captured.
-        observed: Specs and strides of host results.
-        seen: By region, stand-ins for the live-ins of its last capture in a run.
-    """
-
-    node_budget: int = 2000
-    unroll_budget: int = 600
-    exact: bool = False
-    observed: dict[Any, Observed] = field(default_factory=dict)
-    seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
 
 
 def capture(tree: RegionTree, region: Region, values: dict[str, Any], options: Options) -> Capture:
@@ -347,12 +328,6 @@ def stand_in_for(value: Any, depth: int = 0) -> Any:
         return {key: stand_in_for(item, depth + 1) for key, item in value.items()}
     plain = (bool, int, float, complex, str, type(None), np.generic, types.FunctionType, types.ModuleType, type, range)
     return value if isinstance(value, plain) else UNKNOWN
-
-
-def region_key(region: Region) -> Any:
-    """What a region has in common with the same statements in another tree of the function."""
-    first, last = region.statements[0], region.statements[-1]
-    return first.lineno, first.col_offset, last.end_lineno, len(region.statements), region.live_in
 
 
 def _stand_in(value: Any) -> Any:

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from autojit.capture.capture import Capture, Cut, Options, capture, region_key
+from autojit.capture.capture import Capture, Cut, capture
 from autojit.capture.names import names
-from autojit.capture.regions import Region, RegionTree
+from autojit.capture.options import Options
+from autojit.capture.regions import Region, RegionTree, region_key
 from autojit.capture.values import UNKNOWN
 
 

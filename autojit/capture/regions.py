@@ -422,3 +422,9 @@ def leaves(region: Region) -> Iterator[Region]:
 def place(source: FunctionSource, node: ast.AST) -> SourceLine:
     """Where a statement of the function stands."""
     return source.line(node)
+
+
+def region_key(region: Region) -> Any:
+    """What a region has in common with the same statements in another tree of the function."""
+    first, last = region.statements[0], region.statements[-1]
+    return first.lineno, first.col_offset, last.end_lineno, len(region.statements), region.live_in

@@ -19,6 +19,8 @@ _FUTURE = _POSTPONED | 0x800000 | 0x400000 | 0x200000 | 0x100000 | 0x80000 | 0x4
 #: A definition, the name of its class, and the names that its module imports, as in `FunctionSource`.
 Syntax = tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, str, tuple[str, ...]]
 
+#: What was read, by code and file: equal code objects may come from several files.
+_syntaxes: dict[tuple[types.CodeType, str], Syntax | CannotCapture] = {}
 _trees: dict[str, tuple[list[str], ast.Module]] = {}
 
 
@@ -78,6 +80,25 @@ def load(function: types.FunctionType) -> FunctionSource:
         CannotCapture: There is no source, or it is not the one that the function was compiled from.
     """
     return FunctionSource(function, *syntax_of(function))
+
+
+def source_of(function: types.FunctionType) -> FunctionSource:
+    """The checked source of a function. The syntax is read once for equal code; the rest is the function's own.
+
+    Raises:
+        CannotCapture: There is none.
+    """
+    key = function.__code__, function.__code__.co_filename
+    known = _syntaxes.get(key)
+    if known is None:
+        try:
+            known = syntax_of(function)
+        except CannotCapture as error:
+            known = error
+        _syntaxes[key] = known
+    if isinstance(known, CannotCapture):
+        raise CannotCapture(known.id, known.detail)
+    return FunctionSource(function, *known)
 
 
 def syntax_of(function: types.FunctionType) -> Syntax:

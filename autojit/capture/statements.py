@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.calls import TRUSTED, source_of
+from autojit.capture.calls import TRUSTED
 from autojit.capture.draws import Draws
 from autojit.capture.put_functions import exactly, put_flat
 from autojit.capture.recorder import describe
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
-from autojit.capture.source import source_line
+from autojit.capture.source import source_line, source_of
 from autojit.capture.values import Arr, Closure, Flat, Frame, Items, Known, Opaque, Ragged, Selected, Sym
 from autojit.errors import CannotCapture
 

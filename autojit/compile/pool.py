@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+
+#: The bounds on the memory that is kept for later calls, each in bytes.
+STAGING_BYTES = 512 << 20
+RESULT_BYTES = 512 << 20
 
 
 class Pool(Generic[T]):
@@ -60,3 +64,9 @@ class Pool(Generic[T]):
                 self.nbytes -= nbytes
             if not free:
                 self._free.pop(nbytes, None)
+
+
+#: Aligned byte buffers that unaligned arrays are copied into. One is lent to one execution at a time.
+STAGING: Pool[Any] = Pool(STAGING_BYTES)
+#: jax arrays whose memory was allocated by XLA and is free to be written again.
+RESULTS: Pool[Any] = Pool(RESULT_BYTES)

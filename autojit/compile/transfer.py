@@ -9,24 +9,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from autojit.compile.pool import Pool
+from autojit.compile.pool import RESULTS, STAGING
 from autojit.compile.uninitialized import allocate
 from autojit.compile.xla import share
 from autojit.lowering.alignment import ALIGNMENT
 from autojit.lowering.parameters import Parameter
 
-#: The bounds on the memory that is kept for later calls, each in bytes.
-STAGING_BYTES = 512 << 20
-RESULT_BYTES = 512 << 20
-
 #: Results from this size on are written into memory that was used before.
 REUSED = 512 * 1024
-
-#: Aligned byte buffers that unaligned arrays are copied into. One is lent to one execution at a time.
-STAGING: Pool[np.ndarray] = Pool(STAGING_BYTES)
-
-#: jax arrays whose memory was allocated by XLA and is free to be written again.
-RESULTS: Pool[Any] = Pool(RESULT_BYTES)
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

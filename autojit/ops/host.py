@@ -11,6 +11,7 @@ import numpy as np
 from autojit.errors import CannotCapture, Trapped
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
+from autojit.ops.declared import DECLARED
 from autojit.ops.families import small_dummy
 from autojit.ops.inference import compiled, public_name, specs_of
 from autojit.ops.quantiles import quantile_infer, quantile_samples
@@ -31,22 +32,6 @@ PURE_PACKAGES = (
 _WRITES = ("out", "output", "overwrite_", "inplace")
 
 _ROWS: dict[int, Op] = {}
-_DECLARED: dict[int, Callable[..., Any]] = {}
-
-
-def declare_host_op(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Declare that a function is pure: it changes none of its arguments and nothing outside.
-
-    Its calls then run on the host between two compiled clusters instead of ending the region. Works as a decorator.
-
-    Args:
-        function: Takes and returns arrays, scalars, or a tuple of them.
-
-    Returns:
-        `function` itself.
-    """
-    _DECLARED[id(function)] = function
-    return function
 
 
 def host_function(function: Any) -> Op | None:
@@ -54,7 +39,7 @@ def host_function(function: Any) -> Op | None:
     known = _ROWS.get(id(function))
     if known is not None:
         return known
-    if not callable(function) or not (id(function) in _DECLARED or is_pure(function)):
+    if not callable(function) or not (id(function) in DECLARED or is_pure(function)):
         return None
     # The table keeps the function alive, so its id stays its own.
     row = Op(
@@ -63,7 +48,7 @@ def host_function(function: Any) -> Op | None:
         family="host",
         operands=("*args",),
         numpy=(function,),
-        note="declared to be pure" if id(function) in _DECLARED else "",
+        note="declared to be pure" if id(function) in DECLARED else "",
     )
     _ROWS[id(function)] = row
     return row

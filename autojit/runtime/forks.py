@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from autojit.compile.xla import is_started
-
 _cut_off = False
 #: When a fork leaves a child without what it needs.
-_conditions: list[Callable[[], bool]] = [is_started]
+_conditions: list[Callable[[], bool]] = []
 
 
 def is_cut_off() -> bool:

@@ -6,36 +6,30 @@ import atexit
 import contextlib
 import functools
 import inspect
-import logging
 import threading
 import time
 import types
 import weakref
-from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from autojit.capture.calls import source_of
-from autojit.capture.capture import Capture, Options, capture, region_key, stand_in_for
 from autojit.capture.early import early_regions, loops_with_rest, split_early
-from autojit.capture.explore import explore_parts
+from autojit.capture.options import Options
 from autojit.capture.probes import can_be_timed, instrument
 from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
+from autojit.capture.source import source_of
 from autojit.config import Config
 from autojit.errors import CannotCapture, Reason, SourceLine
-from autojit.partition.cost import entry_cost, estimate
-from autojit.passes.pipeline import Pass
 from autojit.runtime import plans
 from autojit.runtime.background import BACKGROUND, MAKING, making
-from autojit.runtime.check import Check
-from autojit.runtime.compiler import Counters, Prepared, compile_plan, is_at_hand, prepare
+from autojit.runtime.counters import Counters
 from autojit.runtime.crowd import Crowd
-from autojit.runtime.debug import describe
-from autojit.runtime.ending import wait_for_plans
+from autojit.runtime.door import DOOR
 from autojit.runtime.environment import is_default
 from autojit.runtime.forks import is_cut_off, when_cut_off
 from autojit.runtime.heat import Heat
-from autojit.runtime.plan import UNSET, Plan, native_plan
+from autojit.runtime.interrupts import is_the_programs
+from autojit.runtime.plan import UNSET, Plan
 from autojit.runtime.probe import Probe, Restart
 from autojit.runtime.remade import remade
 from autojit.runtime.takeover import Takeover
@@ -43,17 +37,15 @@ from autojit.runtime.trouble import Trouble
 from autojit.runtime.twins import Twins
 from autojit.runtime.warmup import WarmUp
 
-log = logging.getLogger("autojit")
+if TYPE_CHECKING:
+    from autojit.passes.pipeline import Pass
+    from autojit.runtime.maker import Maker
 
 #: All controllers, so that autojit can be switched off and on as a whole.
 CONTROLLERS: weakref.WeakSet[Controller] = weakref.WeakSet()
 _SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-#: Seconds that saving the states of random streams takes: 0.7 us for a generator, 23 us for a random state.
-_SAVING_STATES = 5e-6
 #: A plan with this many traps, and more of them than answers, is given up.
 _MAX_TRAPS = 8
-#: Reasons that hold whatever the types of the arguments are.
-_ALWAYS = frozenset(["effect", "statement", "long-loop", "unsupported-syntax"])
 
 
 class Controller:
@@ -95,6 +87,7 @@ class Controller:
         self.rungs: dict[int, tuple[Pass, ...]] = {}
         self.twins = Twins(self._twin)
         self.warm_up = WarmUp(self) if config.policy == "measured" and not strict else None
+        self._maker: Maker | None = None
         self._lock = threading.RLock()  # one thread captures at a time
         self._looks_again = 0.0  # for probes that have slept long enough
         try:
@@ -103,8 +96,20 @@ class Controller:
                 split_early(self.tree)
         except CannotCapture as error:
             self.no_source = Reason(error.id, error.detail)
+        if self.enabled and self.warm_up is None and self.no_source is None:
+            self._prepare()
         self.function = self._install()
         CONTROLLERS.add(self)
+
+    def _prepare(self) -> None:
+        """The first call is compiled: import what that needs."""
+        try:
+            DOOR.open()
+        except Exception as error:
+            if is_the_programs(error):
+                raise
+            self.enabled = False
+            self.trouble.of_compiling(error)
 
     # ---- the instrumented function
 
@@ -114,10 +119,10 @@ class Controller:
         if self.tree is None and self.strict:
             return self._refusal()
         if self.tree is not None:
-            code = self._instrumented()
+            code = self.instrumented()
         return remade(original, code)
 
-    def _instrumented(self) -> types.CodeType:
+    def instrumented(self) -> types.CodeType:
         """The function's code with probes before all regions that there are now."""
         assert self.tree is not None
         for region in self.tree.regions:
@@ -192,12 +197,21 @@ class Controller:
         for callee in list(self.callees):
             callee.wake()
 
-    def _off(self, probe: Probe) -> None:
+    def turn_off(self, probe: Probe) -> None:
+        """Ask a probe no more."""
         probe.state = "off"
         probe.on = probe.sleeps = False
         probe.plans = ()
 
     # ---- plans
+
+    @property
+    def maker(self) -> Maker:
+        """Makes the plans. The first one in the process opens the door."""
+        made = self._maker
+        if made is None:
+            made = self._maker = DOOR.open().Maker(self)
+        return made
 
     def miss(self, probe: Probe, values: tuple[Any, ...], tried: tuple[Plan, ...]) -> tuple[Any, ...] | Restart | None:
         """None of the plans `tried` applies: make one, if it pays, and run it."""
@@ -237,7 +251,7 @@ class Controller:
             return None
         if probe.is_made_for(me, values):
             self.trouble.warn("internal", f"a plan of `{self.trouble.name}` refuses the call it was made for")
-            self._off(probe)
+            self.turn_off(probe)
             return None
         self.counters.misses += 1
         if plans.are_too_many(probe.plans, self.config.max_plans) and not self._finds_room(probe, values):
@@ -246,7 +260,7 @@ class Controller:
         named = dict(zip(probe.region.live_in, values, strict=True))
         was_whole = probe.region.parts is None
         with making():
-            plan = self._make(probe, named, heat)
+            plan = self.maker.make(probe, named, heat)
         plans.watch(probe, self.config.max_plans)
         assert self.tree is not None
         if plan is None and was_whole and probe.region is self.tree.root and probe.region.parts is not None:
@@ -276,70 +290,6 @@ class Controller:
             return RETURN, returned, *(UNSET for _ in root.live_return)
         return END, *(UNSET for _ in root.live_out)
 
-    def _make(self, probe: Probe, values: dict[str, Any], heat: Heat | None) -> Plan | None:
-        """Capture a region for these values, and compile it: now, or with `heat` in the background."""
-        if heat is not None:
-            heat.cool()
-        start = time.perf_counter()
-        try:
-            prepared = self._prepare(probe, values)
-        finally:
-            probe.price = time.perf_counter() - start
-        if prepared is None:
-            return None
-        if heat is not None and self.warm_up is not None:
-            trial = self.warm_up.try_later(probe, heat, prepared)
-            return None if trial is None else trial.plan
-        plan = self.compile(prepared, probe)
-        self.trouble.of_the_disk()
-        plans.add(probe, plan)
-        return plan
-
-    def _prepare(self, probe: Probe, values: dict[str, Any]) -> Prepared | None:
-        """Capture a region for these values; `None` if there is nothing to compile, which the probe then knows."""
-        assert self.tree is not None
-        start = time.perf_counter()
-        self.counters.captures += 1
-        stand_ins = {name: stand_in_for(value) for name, value in values.items()}
-        self.options.seen[region_key(probe.region)] = stand_ins
-        captured = capture(self.tree, probe.region, values, self.options)
-        if captured.cuts:
-            self._give_up(probe, captured, values)
-            return None
-        assert captured.graph is not None
-        if not captured.graph.nodes and not self.strict:
-            if probe.region.branches:  # other arguments may find array work
-                plans.add(probe, native_plan(captured, Reason("too-small", "no array work", self._line(probe))))
-            else:
-                self._off(probe)
-            return None
-        prepared = prepare(captured, self.config, self.strict)
-        if self.strict and (captured.draws or any(node.cluster is None for node in prepared.graph.nodes)):
-            raise self.trouble.uncompilable(self.explain_all(self, values))
-        if self.strict and len({node.cluster for node in prepared.graph.nodes}) > 1:
-            size, most = len(prepared.graph.nodes), self.config.max_cluster_size
-            detail = f"{size} operations, more than `--max_cluster_size={most}`"
-            raise self.trouble.uncompilable((Reason("budget", detail, self._line(probe)),))
-        if probe.region.depth and not self.strict and self._too_small(prepared):
-            reason = Reason("too-small", "the loop body is too little work", self._line(probe))
-            plans.add(probe, native_plan(captured, reason))
-            return None
-        prepared.seconds = time.perf_counter() - start
-        return prepared
-
-    def compile(self, prepared: Prepared, probe: Probe) -> Plan:
-        """Compile a prepared region."""
-        plan = compile_plan(prepared, self.counters, self.config, _prefix(probe))
-        if self.config.clustering_debug:
-            log.warning("%s", describe(self.original.__qualname__, prepared, plan))
-        if self.config.check:
-            plan.call = Check(plan, prepared, self, probe).enter
-        return plan
-
-    def is_at_hand(self, prepared: Prepared, probe: Probe) -> bool:
-        """Whether `compile` would only have to load."""
-        return is_at_hand(prepared, self.config, _prefix(probe))
-
     @contextlib.contextmanager
     def capturing(self) -> Iterator[bool]:
         """Whether this thread may capture now; then it is the only one."""
@@ -359,27 +309,6 @@ class Controller:
             if probe is not None and not probe.sleeps:
                 probe.on = on and self.enabled and probe.state != "off"
 
-    def _too_small(self, prepared: Prepared) -> bool:
-        cost = estimate(prepared.graph)
-        saving = _SAVING_STATES if prepared.capture.draws else 0.0
-        return cost.plan_seconds + entry_cost(prepared.graph) + saving > cost.numpy_seconds
-
-    def _give_up(self, probe: Probe, captured: Capture, values: dict[str, Any]) -> None:
-        """A region is not captured as a whole: split it; calls of these types stay native here."""
-        if self.strict:
-            raise self.trouble.uncompilable(self.explain_all(self, values))
-        assert self.tree is not None
-        cuts = captured.cuts
-        if probe.region.parts is None:
-            try:
-                deque(explore_parts(self.tree, captured, values, self.options), 0)
-            finally:
-                self.function.__code__ = self._instrumented()
-        if any(cut.reason.id in _ALWAYS for cut in cuts):
-            self._off(probe)
-        else:
-            plans.add(probe, native_plan(captured, cuts[0].reason))
-
     # ---- trouble
 
     def idle(self, probe: Probe) -> None:
@@ -395,24 +324,26 @@ class Controller:
         probe.traps += 1
         plan.traps += 1
         if plan.traps >= _MAX_TRAPS and plan.traps > probe.hits:
-            first = self._line(probe)
-            plans.replace(probe, plan, native_plan(plan.capture, Reason("trapped", "the data raised errors", first)))
+            first = self.line(probe)
+            reason = Reason("trapped", "the data raised errors", first)
+            plans.replace(probe, plan, self.maker.native_plan(plan.capture, reason))
         return None
 
     def plan_failed(self, probe: Probe, plan: Plan, error: Exception) -> None:
         """A plan raised: run the statements from now on."""
         self.trouble.of_a_plan(error)
-        self._off(probe)
+        self.turn_off(probe)
         return None
 
-    def _line(self, probe: Probe) -> SourceLine:
+    def line(self, probe: Probe) -> SourceLine:
+        """Where a region begins."""
         assert self.tree is not None
         return self.tree.source.line(probe.region.statements[0])
 
     def miss_failed(self, probe: Probe, error: Exception) -> None:
         """Making a plan failed inside autojit or XLA."""
         self.trouble.of_compiling(error)
-        self._off(probe)
+        self.turn_off(probe)
         return None
 
     def _finds_room(self, probe: Probe, values: tuple[Any, ...]) -> bool:
@@ -424,7 +355,7 @@ class Controller:
             plans.make_room(probe, self.config.max_plans)
             probe.crowd.dropped += 1
         elif probe.region.depth and probe.crowd.is_storm(probe.hits):
-            self._off(probe)
+            self.turn_off(probe)
         then = "others run in NumPy unless they come often" if waits else "the oldest is compiled again when it is back"
         self.trouble.warn(
             "too-many-plans",
@@ -465,21 +396,17 @@ class Controller:
         return list(leaves(self.tree.root)) if self.tree is not None else []
 
 
-def _prefix(probe: Probe) -> str:
-    return f"region_{probe.region.number}_" if probe.region.number else ""
-
-
 def _cut_off() -> None:
     for controller in list(CONTROLLERS):
         controller.cut_off()
 
 
-def _end() -> None:
+def end() -> None:
+    """Make no more plans: the process ends."""
     for controller in list(CONTROLLERS):
         controller.switch(False)
     BACKGROUND.close()
-    wait_for_plans()
 
 
-atexit.register(_end)
+atexit.register(end)
 when_cut_off(_cut_off)

@@ -15,6 +15,12 @@ PAYS_AFTER = 0.25
 WAITS = 4.0
 #: How many kinds of calls are told apart; those not seen for the longest time are forgotten.
 MOST = 64
+#: A plan is kept when it needs at most this fraction of NumPy's time.
+KEEP_BELOW = 0.95
+#: A plan is given up after two runs that took more than this many times as long as NumPy ...
+HOPELESS = 2.0
+#: ... or one that took this many times as long.
+VERY_HOPELESS = 8.0
 #: How many of the last runs are remembered.
 _LAST = 8
 #: Calls on which NumPy spends fewer seconds cannot gain: entering a plan takes some 10 us.

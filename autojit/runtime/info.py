@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from autojit.compile.cache import CACHE
-from autojit.compile.transfer import RESULTS, STAGING
+from autojit.compile.pool import RESULTS, STAGING
+from autojit.runtime.door import DOOR
 from autojit.runtime.function import Controller
 
 
@@ -87,7 +87,7 @@ def cache_info(controller: Controller) -> CacheInfo:
         loads=sum(each.loads for each in counters),
         traps=sum(probe.traps for probe in probes),
         plans=sum(not plan.is_native for probe in probes for plan in probe.plans),
-        nbytes=CACHE.info().nbytes,
+        nbytes=DOOR.open().CACHE.info().nbytes if DOOR.is_open else 0,
     )
 
 

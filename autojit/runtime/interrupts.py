@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import signal
 import sys
+import threading
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -51,3 +53,42 @@ def _handlers() -> Iterator[types.CodeType]:
         function = getattr(handler, "__func__", handler)
         if isinstance(function, types.FunctionType):
             yield function.__code__
+
+
+@contextlib.contextmanager
+def deferred() -> Iterator[None]:
+    """Handlers of signals run at the end: an import that is broken off may leave the locks of modules behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # handlers run in the main thread
+        return
+    before: dict[int, Any] = {}
+    came: dict[int, None] = {}
+
+    def note(number: int, _frame: Any) -> None:
+        came[number] = None
+
+    with contextlib.ExitStack() as stack:  # each is done, also where an earlier one raises
+        try:
+            for number in signal.valid_signals():
+                handler = signal.getsignal(number)
+                if callable(handler):
+                    before[number] = handler
+                    with contextlib.suppress(ValueError, OSError):  # not every signal and interpreter can
+                        signal.signal(number, note)
+            yield
+        finally:
+            for number, handler in before.items():
+                stack.callback(_run, came, number, handler)
+            for number, handler in before.items():
+                stack.callback(_restore, number, note, handler)
+
+
+def _restore(number: int, note: Any, handler: Any) -> None:
+    if signal.getsignal(number) is note:  # the program has not changed it meanwhile
+        signal.signal(number, handler)
+
+
+def _run(came: dict[int, None], number: int, handler: Any) -> None:
+    # Called, not raised again: what waits for the signal at a file descriptor has been told already.
+    if number in came:
+        handler(number, sys._getframe())

@@ -14,19 +14,14 @@ from autojit.passes.pipeline import Pass
 from autojit.runtime import plans
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.compiler import Prepared, other_rung, prepare
-from autojit.runtime.heat import Heat
+from autojit.runtime.heat import HOPELESS, KEEP_BELOW, VERY_HOPELESS, Heat
 from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
-from autojit.runtime.plan import NATIVE, Plan, native_plan
+from autojit.runtime.plan import NATIVE, Plan
+from autojit.runtime.plan_writer import native_plan
 from autojit.runtime.remembered import Verdict
 
 log = logging.getLogger("autojit")
 
-#: A plan is kept when it needs at most this fraction of NumPy's time.
-KEEP_BELOW = 0.95
-#: A plan is given up after two runs that took more than this many times as long as NumPy ...
-HOPELESS = 2.0
-#: ... or one that took this many times as long.
-VERY_HOPELESS = 8.0
 #: NumPy is not timed a second time where that takes more seconds ...
 LONG = 0.1
 #: ... and not at all, but while XLA compiles, where the plan is this many times as fast.
@@ -91,7 +86,7 @@ class Trial:
     def _attempt(self, prepared: Callable[[], Prepared]) -> None:
         try:
             self.prepared = prepared()
-            compiled = self.controller.compile(self.prepared, self.probe)
+            compiled = self.controller.maker.compile(self.prepared, self.probe)
             with self._lock:
                 self.times, self.compiled = [], compiled
         except BaseException as error:  # nobody else would tell it
@@ -214,3 +209,28 @@ class Trial:
     def _remember(self, wins: bool, best: float, numpy_seconds: float) -> None:
         verdict = Verdict(wins, numpy_seconds, best, self.prepared.seconds)
         self.warm_up.remember(self.probe, self.numpy.kind, verdict)
+
+
+def try_later(warm_up: Any, probe: Any, heat: Heat, prepared: Prepared) -> Trial | None:
+    """Have a captured call compiled in the background, while NumPy takes it and those like it.
+
+    Where an earlier process has found that this call is faster even if it waits, and left its programs, they are
+    loaded at once, and the trial is for this call already.
+    """
+    controller = warm_up.controller
+    verdict, heat.verdict = heat.verdict, None
+    seconds = verdict.numpy_seconds if verdict is not None and verdict.wins else 0.0
+    trial = Trial(prepared, warm_up, probe, heat.kind, seconds)
+    waits = verdict is not None and verdict.pays_at_once and controller.maker.is_at_hand(prepared, probe)
+    if waits:
+        trial.compile()
+    plans.add(probe, trial.plan)
+    controller.ask_early(probe.region, False)
+    if waits:
+        return trial
+    if BACKGROUND.submit(trial.compile):
+        probe.time(trial.rough)
+    else:
+        plans.remove(probe, trial.plan)
+        controller.ask_early(probe.region, True)
+    return None

@@ -11,8 +11,7 @@ import weakref
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from autojit.capture.capture import region_key
-from autojit.capture.regions import Region
+from autojit.capture.regions import Region, region_key
 from autojit.capture.source import FunctionSource
 from autojit.compile.disk import DiskCache
 from autojit.compile.stored import Stored

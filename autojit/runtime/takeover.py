@@ -6,18 +6,19 @@ import sys
 import time
 from dataclasses import dataclass
 from threading import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from autojit.capture.capture import capture
 from autojit.errors import AutojitWarning, Trapped
 from autojit.runtime import plans
 from autojit.runtime.background import BACKGROUND, MAKING
-from autojit.runtime.compiler import Prepared, prepare
+from autojit.runtime.door import DOOR
 from autojit.runtime.environment import is_default
-from autojit.runtime.heat import price_of
+from autojit.runtime.heat import KEEP_BELOW, VERY_HOPELESS, price_of
 from autojit.runtime.interrupts import is_the_programs
-from autojit.runtime.measured import KEEP_BELOW, VERY_HOPELESS
 from autojit.runtime.plan import NATIVE, UNSET
+
+if TYPE_CHECKING:
+    from autojit.runtime.compiler import Prepared
 
 #: A run of iterations is given to the plan for which it should need that part of the time that the loop has taken ...
 SHARE = 0.1
@@ -117,7 +118,7 @@ class Takeover:
         """Whether to ask at the next iteration, when the function has run that long."""
         if self._state == "ready" or self._error is not None:
             return True
-        return self._state == "new" and seconds >= price_of(self.probe.price, 0)
+        return self._state == "new" and seconds >= price_of(self.probe.price, 0) and DOOR.is_worth(seconds)
 
     def is_at_work(self) -> bool:
         """Whether there is a plan, or will be."""
@@ -203,19 +204,13 @@ class Takeover:
 
     def _make(self, values: tuple[Any, ...]) -> None:
         """Capture the rest of the loop for these values, and have it compiled."""
-        controller, region = self.controller, self.probe.region
-        with controller.capturing() as may_capture:
+        with self.controller.capturing() as may_capture:
             if not may_capture or self._state == "compiling":
                 return
-            start = time.perf_counter()
-            controller.counters.captures += 1
-            named = dict(zip(region.live_in, values, strict=True))
-            captured = capture(controller.tree, region, named, controller.options)
-            if captured.cuts or captured.graph is None or not captured.graph.nodes:
+            prepared = self.controller.maker.prepare_rest(self.probe, values)
+            if prepared is None:
                 self._give_up()
                 return
-            prepared = prepare(captured, controller.config)
-            self.probe.price = time.perf_counter() - start
             self._state, self._course = "compiling", None
             job = self._job = object()
             if not BACKGROUND.submit(lambda: self._compile(prepared, job)):
@@ -223,7 +218,7 @@ class Takeover:
 
     def _compile(self, prepared: Prepared, job: object) -> None:
         try:
-            plan, error = self.controller.compile(prepared, self.probe), None
+            plan, error = self.controller.maker.compile(prepared, self.probe), None
         except BaseException as raised:  # nobody else would tell it
             plan, error = None, raised
         with plans.CHANGES.lock:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import sysconfig
+import functools
 import threading
 import types
 from collections.abc import Callable
 from typing import Any
 
-_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+@functools.cache
+def _libraries() -> tuple[str, ...]:
+    """Where installed modules lie."""
+    import sysconfig  # some 10 ms that `import autojit` does not take
+
+    return tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
 class Twins:
@@ -55,5 +61,5 @@ class Twins:
 
     def _wanted(self, function: types.FunctionType) -> bool:
         file = function.__code__.co_filename
-        is_user = not file.startswith(_LIBRARIES) and not file.startswith("<frozen")
+        is_user = not file.startswith(_libraries()) and not file.startswith("<frozen")
         return is_user and function.__closure__ is None and not hasattr(function, "__autojit_controller__")

@@ -6,16 +6,16 @@ import math
 from typing import Any
 
 from autojit.compile.persistent import disk_cache
-from autojit.runtime import plans
 from autojit.runtime.background import BACKGROUND
-from autojit.runtime.compiler import Prepared
+from autojit.runtime.door import DOOR
 from autojit.runtime.heat import Heat, price_of
-from autojit.runtime.measured import Trial
 from autojit.runtime.probe import Probe
 from autojit.runtime.remembered import Remembered, Verdict, key_of, kind_of
 
 #: How many times as long NumPy must have taken where an earlier process has found that the plan was slower.
 LOST = 8.0
+#: Where NumPy has taken that long for calls of a kind, the user is told what keeps them from being compiled.
+LONG_CLOSED = 1.0
 
 
 class WarmUp:
@@ -40,7 +40,17 @@ class WarmUp:
             price = (0.0 if verdict.pays_at_once else verdict.capture_seconds) if verdict.wins else LOST * price
         if probe.around is not None:  # a loop's body: the loop goes first
             price *= math.inf if probe.around.is_at_work() else 2
-        return heat.seconds >= price
+        if heat.seconds < price:
+            return False
+        return DOOR.is_open or self._opens(heat)
+
+    def _opens(self, heat: Heat) -> bool:
+        """Whether the first plan of the process pays for what has to be imported."""
+        if DOOR.pays(heat):
+            return True
+        if heat.seconds >= LONG_CLOSED and (trouble := DOOR.trouble()):
+            self.controller.trouble.warn("not-imported", trouble)
+        return False
 
     def run_numpy(self, probe: Probe, heat: Heat) -> None:
         """NumPy takes a call, timed unless nothing follows from it."""
@@ -50,29 +60,6 @@ class WarmUp:
             probe.sleep()
         else:
             probe.time(heat)
-
-    def try_later(self, probe: Probe, heat: Heat, prepared: Prepared) -> Trial | None:
-        """Have a captured call compiled in the background, while NumPy takes it and those like it.
-
-        Where an earlier process has found that this call is faster even if it waits, and left its programs, they are
-        loaded at once, and the trial is for this call already.
-        """
-        verdict, heat.verdict = heat.verdict, None
-        seconds = verdict.numpy_seconds if verdict is not None and verdict.wins else 0.0
-        trial = Trial(prepared, self, probe, heat.kind, seconds)
-        waits = verdict is not None and verdict.pays_at_once and self.controller.is_at_hand(prepared, probe)
-        if waits:
-            trial.compile()
-        plans.add(probe, trial.plan)
-        self.controller.ask_early(probe.region, False)
-        if waits:
-            return trial
-        if BACKGROUND.submit(trial.compile):
-            probe.time(trial.rough)
-        else:
-            plans.remove(probe, trial.plan)
-            self.controller.ask_early(probe.region, True)
-        return None
 
     def remember(self, probe: Probe, kind: tuple[Any, ...], verdict: Verdict) -> None:
         """Keep for later processes what a trial has found, without making the caller wait."""

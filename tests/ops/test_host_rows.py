@@ -9,6 +9,7 @@ from op_checks import check_samples
 from autojit.errors import CannotCapture, Trapped
 from autojit.ir.spec import spec_of
 from autojit.ops import host
+from autojit.ops.declared import declare_host_op
 
 ROW = {row.name.removeprefix("np."): row for row in host.ROWS}
 
@@ -52,7 +53,7 @@ def test_other_functions_are_not():
 
 
 def test_declared_functions():
-    @host.declare_host_op
+    @declare_host_op
     def mine(x):
         return x + 1
 
@@ -70,7 +71,7 @@ def test_effects_and_odd_results_are_refused():
     with pytest.raises(Trapped):
         host.host_function(ndimage.generic_filter).call(a, np.sum, size=2)
 
-    @host.declare_host_op
+    @declare_host_op
     def one(x):
         return (x,)
 

@@ -1,0 +1,28 @@
+"""What a capture may cost, and what earlier ones have shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autojit.capture.recorder import Observed
+
+
+@dataclass(slots=True)
+class Options:
+    """Budgets of a capture, and what earlier runs have shown.
+
+    Attributes:
+        node_budget: How many operations a graph may have.
+        unroll_budget: How many of them may come from an unrolled loop.
+        exact: Whether only what gives NumPy's bits is captured.
+        observed: Specs and strides of host results.
+        seen: By region, stand-ins for the live-ins of its last capture in a run.
+    """
+
+    node_budget: int = 2000
+    unroll_budget: int = 600
+    exact: bool = False
+    observed: dict[Any, Observed] = field(default_factory=dict)
+    seen: dict[Any, dict[str, Any]] = field(default_factory=dict)

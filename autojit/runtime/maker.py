@@ -1,0 +1,179 @@
+"""`Maker`: from a call to a plan. What is imported from here on lies behind the door."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import time
+from collections import deque
+from typing import Any
+
+from autojit.capture.capture import Capture, capture, stand_in_for
+from autojit.capture.explore import explore_parts
+from autojit.capture.regions import region_key
+from autojit.compile.cache import CACHE
+from autojit.compile.xla import is_started
+from autojit.config import Config
+from autojit.errors import Reason
+from autojit.ops.chapters import TABLE
+from autojit.partition import compilable
+from autojit.partition.cost import entry_cost, estimate
+from autojit.runtime import plans
+from autojit.runtime.check import Check
+from autojit.runtime.compiler import Prepared, compile_plan, is_at_hand, prepare
+from autojit.runtime.debug import describe
+from autojit.runtime.ending import wait_for_plans
+from autojit.runtime.forks import cuts_off_if
+from autojit.runtime.function import Controller, end
+from autojit.runtime.heat import Heat
+from autojit.runtime.measured import try_later
+from autojit.runtime.plan import Plan
+from autojit.runtime.plan_writer import native_plan
+from autojit.runtime.probe import Probe
+
+__all__ = ["CACHE", "Maker", "check_names"]
+
+log = logging.getLogger("autojit")
+
+#: Seconds that saving the states of random streams takes: 0.7 us for a generator, 23 us for a random state.
+_SAVING_STATES = 5e-6
+#: Reasons that hold whatever the types of the arguments are.
+_ALWAYS = frozenset(["effect", "statement", "long-loop", "unsupported-syntax"])
+
+
+class Maker:
+    """Makes the plans of one function.
+
+    Args:
+        controller: The function's.
+    """
+
+    def __init__(self, controller: Controller) -> None:
+        self.controller = controller
+        self.native_plan = native_plan
+
+    def make(self, probe: Probe, values: dict[str, Any], heat: Heat | None) -> Plan | None:
+        """Capture a region for these values, and compile it: now, or with `heat` in the background."""
+        controller = self.controller
+        if heat is not None:
+            heat.cool()
+        start = time.perf_counter()
+        try:
+            prepared = self.prepare(probe, values)
+        finally:
+            probe.price = time.perf_counter() - start
+        if prepared is None:
+            return None
+        if heat is not None and controller.warm_up is not None:
+            trial = try_later(controller.warm_up, probe, heat, prepared)
+            return None if trial is None else trial.plan
+        plan = self.compile(prepared, probe)
+        controller.trouble.of_the_disk()
+        plans.add(probe, plan)
+        return plan
+
+    def prepare(self, probe: Probe, values: dict[str, Any]) -> Prepared | None:
+        """Capture a region for these values; `None` if there is nothing to compile, which the probe then knows."""
+        controller = self.controller
+        assert controller.tree is not None
+        start = time.perf_counter()
+        controller.counters.captures += 1
+        stand_ins = {name: stand_in_for(value) for name, value in values.items()}
+        controller.options.seen[region_key(probe.region)] = stand_ins
+        captured = capture(controller.tree, probe.region, values, controller.options)
+        if captured.cuts:
+            self._split(probe, captured, values)
+            return None
+        assert captured.graph is not None
+        if not captured.graph.nodes and not controller.strict:
+            if probe.region.branches:  # other arguments may find array work
+                plans.add(probe, native_plan(captured, Reason("too-small", "no array work", controller.line(probe))))
+            else:
+                controller.turn_off(probe)
+            return None
+        prepared = prepare(captured, controller.config, controller.strict)
+        if controller.strict and (captured.draws or any(node.cluster is None for node in prepared.graph.nodes)):
+            raise controller.trouble.uncompilable(controller.explain_all(controller, values))
+        if controller.strict and len({node.cluster for node in prepared.graph.nodes}) > 1:
+            size, most = len(prepared.graph.nodes), controller.config.max_cluster_size
+            detail = f"{size} operations, more than `--max_cluster_size={most}`"
+            raise controller.trouble.uncompilable((Reason("budget", detail, controller.line(probe)),))
+        if probe.region.depth and not controller.strict and self.too_small(prepared):
+            reason = Reason("too-small", "the loop body is too little work", controller.line(probe))
+            plans.add(probe, native_plan(captured, reason))
+            return None
+        prepared.seconds = time.perf_counter() - start
+        return prepared
+
+    def compile(self, prepared: Prepared, probe: Probe) -> Plan:
+        """Compile a prepared region."""
+        controller = self.controller
+        plan = compile_plan(prepared, controller.counters, controller.config, _prefix(probe))
+        if controller.config.clustering_debug:
+            log.warning("%s", describe(controller.original.__qualname__, prepared, plan))
+        if controller.config.check:
+            plan.call = Check(plan, prepared, controller, probe).enter
+        return plan
+
+    def prepare_rest(self, probe: Probe, values: tuple[Any, ...]) -> Prepared | None:
+        """Capture the rest of a loop; `None` where it is not one graph. The price is noted."""
+        controller, region = self.controller, probe.region
+        assert controller.tree is not None
+        start = time.perf_counter()
+        controller.counters.captures += 1
+        named = dict(zip(region.live_in, values, strict=True))
+        captured = capture(controller.tree, region, named, controller.options)
+        if captured.cuts or captured.graph is None or not captured.graph.nodes:
+            return None
+        prepared = prepare(captured, controller.config)
+        probe.price = time.perf_counter() - start
+        return prepared
+
+    def is_at_hand(self, prepared: Prepared, probe: Probe) -> bool:
+        """Whether `compile` would only have to load."""
+        return is_at_hand(prepared, self.controller.config, _prefix(probe))
+
+    def too_small(self, prepared: Prepared) -> bool:
+        """Whether entering a plan would take longer than NumPy does."""
+        cost = estimate(prepared.graph)
+        saving = _SAVING_STATES if prepared.capture.draws else 0.0
+        return cost.plan_seconds + entry_cost(prepared.graph) + saving > cost.numpy_seconds
+
+    def _split(self, probe: Probe, captured: Capture, values: dict[str, Any]) -> None:
+        """A region is not captured as a whole: split it; calls of these types stay native here."""
+        controller = self.controller
+        if controller.strict:
+            raise controller.trouble.uncompilable(controller.explain_all(controller, values))
+        assert controller.tree is not None
+        cuts = captured.cuts
+        if probe.region.parts is None:
+            try:
+                deque(explore_parts(controller.tree, captured, values, controller.options), 0)
+            finally:
+                controller.function.__code__ = controller.instrumented()
+        if any(cut.reason.id in _ALWAYS for cut in cuts):
+            controller.turn_off(probe)
+        else:
+            plans.add(probe, native_plan(captured, cuts[0].reason))
+
+
+def check_names(config: Config) -> None:
+    """Refuse spelling mistakes in the flags that name operations.
+
+    Raises:
+        FlagError: A name is neither that of a row of the table nor a family.
+    """
+    compilable.check_names(config, TABLE.rows.values())
+
+
+def _prefix(probe: Probe) -> str:
+    return f"region_{probe.region.number}_" if probe.region.number else ""
+
+
+def _end() -> None:
+    end()
+    wait_for_plans()
+
+
+cuts_off_if(is_started)
+atexit.register(_end)  # before what jax does at the end

@@ -1,0 +1,370 @@
+"""Writes plans: one Python function that checks its guard, runs the steps, commits, and builds the results."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autojit.capture.capture import Capture
+from autojit.capture.results import Constant, Container, FromPrologue, ListOf, Recipe, Result, Unset, ViewOf
+from autojit.capture.streams import render, streams_of
+from autojit.capture.values import ViewStep
+from autojit.compile.executable import Executable
+from autojit.errors import Trapped
+from autojit.ir.graph import Const, Graph, Operand, Value, Write
+from autojit.ir.index import Index, window_slice
+from autojit.ir.spec import Spec, spec_of
+from autojit.partition.steps import ClusterStep, Step
+from autojit.runtime.buffers import own, to_scalar
+from autojit.runtime.environment import is_default
+from autojit.runtime.interrupts import COMMITS, comes_from_a_signal
+from autojit.runtime.plan import FILE, NATIVE, UNSET, Plan
+from autojit.runtime.streams import drawn, restore, save
+
+_numbers = itertools.count()
+
+
+def native_plan(capture: Capture, reason: Any) -> Plan:
+    """A plan that recognizes calls which stay native, so that they are not captured again."""
+    writer = _Writer(capture)
+    writer.lines += ["    return NATIVE"]
+    return Plan(*writer.finish(), capture, reason=reason)
+
+
+def build(capture: Capture, graph: Graph, steps: tuple[Step, ...], executables: dict[str, Executable]) -> Plan:
+    """Generate the function of a plan.
+
+    Args:
+        capture: The region's prologue and recipes.
+        graph: Its graph after the passes and the partition.
+        steps: The graph's steps.
+        executables: A compiled program for each cluster step.
+    """
+    writer = _Writer(capture)
+    writer.operands = {value.name: name for value, name in zip(graph.inputs, capture.input_names, strict=True)}
+    start = writer.draw()
+    for step in steps:
+        writer.step(step, executables)
+    # Results first: one may be a copy of an array that a commit changes.
+    parts = [writer.recipe(recipe, graph) for recipe in capture.recipes]
+    writer.commit(graph)
+    writer.lines.append(f"    return ({', '.join([str(capture.exit), *parts])},)")
+    writer.undo_draws(start)
+    call, source = writer.finish()
+    return Plan(call, source, capture, graph, steps, executables)
+
+
+class _Writer:
+    """Writes the text of a plan's function."""
+
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self.names: dict[str, Any] = dict(capture.prologue.constants)
+        self.names.update(
+            ndarray=np.ndarray, apart=apart, raises=raises, NATIVE=NATIVE, UNSET=UNSET, own=own, copyto=np.copyto,
+            array=np.array, is_default=is_default, window_slice=window_slice, Trapped=Trapped, relayout=relayout,
+            broadcast_to=np.broadcast_to, empty=np.empty,
+            save=save, restore=restore, drawn=drawn, comes_from_a_signal=comes_from_a_signal,
+        )  # fmt: skip
+        self.lines = [
+            "    if not is_default(): return NATIVE",
+            "    try:",
+            *capture.prologue.render("        "),
+            "        pass",
+            "    except Exception as error:  # an object has changed its structure",
+            "        if comes_from_a_signal(error): raise",
+            "        return None",
+        ]
+        self.operands: dict[str, str] = {}
+        self.specs: dict[str, Spec] = {}
+        self.moved: dict[str, str] = {}
+        self._taken: set[str] = set()
+        self._made: dict[int, str] = {}
+        self._next = 0
+
+    def constant(self, value: Any, prefix: str = "C") -> str:
+        name = f"{prefix}{self._next}"
+        self._next += 1
+        self.names[name] = value
+        return name
+
+    # ---- random numbers
+
+    def draw(self) -> int:
+        """Draw the random numbers; where the lines begin that are not to fail without giving the states back."""
+        draws = self.capture.draws
+        if draws:
+            self.lines += [
+                f"    saved = save({streams_of(draws)})",
+                "    try:",
+                *render(draws, self.names, "        "),
+                "    except BaseException as error:",
+                "        restore(saved)",
+                "        if not isinstance(error, Exception) or comes_from_a_signal(error): raise",
+                "        raise Trapped(str(error)) from error",
+            ]
+        return len(self.lines)
+
+    def undo_draws(self, start: int) -> None:
+        """Give the streams their states back where the lines since `start` raise."""
+        if self.capture.draws:
+            self.lines[start:] = [
+                "    try:",
+                *(f"    {line}" for line in self.lines[start:]),
+                "    except BaseException:",
+                "        restore(saved)",
+                "        raise",
+            ]
+
+    # ---- steps
+
+    def step(self, step: Step, executables: dict[str, Executable]) -> None:
+        if isinstance(step, ClusterStep):
+            run = self.constant(executables[step.name].run, f"{step.name}_")
+            arguments = ", ".join(self.text(value) for value in step.graph.inputs)
+            values = list(step.graph.results)
+            results = [f"r_{value}" for value in values]
+            self.lines.append(f"    [{', '.join(results)}] = {run}([{arguments}])")
+            for value, name in zip(values, results, strict=True):
+                if isinstance(value, Value):
+                    self.operands[value.name] = name
+                    self.specs[name] = value.spec
+            return
+        node = step.node
+        function = self.constant(_host_call(node, self.capture.is_quiet), "host_")
+        arguments = ", ".join(self.plain(operand) for operand in node.inputs)
+        outputs = [f"h_{value.name}" for value in node.outputs]
+        self.lines.append(f"    {', '.join(outputs)}, = {function}({arguments})")
+        for value, name in zip(node.outputs, outputs, strict=True):
+            self.operands[value.name] = name
+
+    def text(self, operand: Operand) -> str:
+        """The name of an operand's value, as a step gave it."""
+        return self.constant(operand.value) if isinstance(operand, Const) else self.operands[operand.name]
+
+    def plain(self, operand: Operand) -> str:
+        """The operand as the Python object that NumPy would see."""
+        name = self.text(operand)
+        spec = self.specs.get(name)
+        if spec is not None and spec.kind != "array":
+            return f"{self.constant(to_scalar, 'to_scalar_')}({name}, {self.constant(spec)})"
+        return name
+
+    # ---- effects and results
+
+    def commit(self, graph: Graph) -> None:
+        """Copy the written values into the caller's arrays."""
+        targets = {write.target.name for write in graph.writes}
+        others = {value.name for value in graph.inputs} - targets
+        for write in graph.writes[1:]:
+            value = write.value
+            if not isinstance(value, Value) or value.name in others or value.name in self.moved:
+                continue
+            if self.operands[value.name] not in self.specs:  # a cluster's results have memory of their own
+                name = self.moved[value.name] = f"before_{value}"
+                self.lines.append(f"    {name} = array({self.operands[value.name]})")
+        for write in graph.writes:
+            value = write.value
+            moved = self.moved.get(value.name) if isinstance(value, Value) else None
+            self.lines.append(f"    copyto({self._place(write)}, {moved or self.text(value)})")
+
+    def _place(self, write: Write) -> str:
+        """What is written to: an array, or a view of one, of no axes at least."""
+        name = self.operands[write.target.name]
+        if write.index is None:
+            return name
+        entries = write.index.entries
+        index = write.index if Ellipsis in entries else Index((*entries, Ellipsis))
+        return f"{name}[{index.text(())}]"
+
+    def recipe(self, recipe: Recipe, graph: Graph) -> str:
+        """The name of the object that a recipe makes; made once."""
+        name = self._made.get(id(recipe))
+        if name is None:
+            name = self._made[id(recipe)] = self._recipe(recipe, graph)
+        return name
+
+    def _recipe(self, recipe: Recipe, graph: Graph) -> str:
+        if isinstance(recipe, FromPrologue):
+            return recipe.name
+        if isinstance(recipe, Constant):
+            return self.constant(recipe.value)
+        if isinstance(recipe, Unset):
+            return "UNSET"
+        name = f"x{len(self._made)}_{id(recipe) % 9973}"
+        if isinstance(recipe, Result):
+            text = self._result(graph.outputs[recipe.number], recipe)
+        elif isinstance(recipe, ListOf):
+            rows = self.recipe(recipe.rows, graph)
+            rows = rows if recipe.count is None else f"{rows}[:int({self.recipe(recipe.count, graph)})]"
+            texts = {"python": f"{rows}.tolist()", "scalar": f"[*{rows}]", "array": f"[row.copy() for row in {rows}]"}
+            text = texts[recipe.kind]
+        elif isinstance(recipe, ViewOf):
+            text = self.recipe(recipe.base, graph)
+            for step in recipe.steps:
+                text = self._view(text, step)
+        else:
+            text = self._container(recipe, graph)
+        self.lines.append(f"    {name} = {text}")
+        return name
+
+    def _result(self, operand: Operand, recipe: Result) -> str:
+        spec = recipe.spec
+        name = self.text(operand)
+        if spec.kind == "scalar" and operand.spec.kind == "array":
+            return f"{self.constant(to_scalar, 'to_scalar_')}({name}, {self.constant(spec)})"
+        if spec.kind != "array":
+            return self.plain(operand)
+        if isinstance(operand, Const) or name not in self.specs or name in self._taken:
+            text = f"array({name}, {self.constant(spec.dtype)}, order='C')"  # a fresh copy
+        else:
+            self._taken.add(name)
+            text = f"own({name})"
+        if recipe.strides is not None:
+            text = f"relayout({text}, {recipe.strides!r})"
+        return text
+
+    def _view(self, base: str, step: ViewStep) -> str:
+        params = dict(step.params)
+        kind = step.op.name
+        if kind == "getitem":
+            index: Index = params["index"]
+            if index.is_static:
+                return f"{base}[{self.constant(index.fill(()))}]"
+            text = index.text([f"int({name})" for name in step.names])
+            return f"{base}[{text.replace('aj.window_slice', 'window_slice')}]"
+        if kind == "np.transpose":
+            return f"{base}.transpose({params['axes']!r})"
+        if kind == "np.reshape":
+            return f"{base}.reshape({params['shape']!r})"
+        if kind in ("np.real", "np.imag"):
+            return f"{base}.{kind[3:]}"
+        if kind == "np.diagonal":
+            return f"{base}.diagonal({params['offset']}, {params['axis1']}, {params['axis2']})"
+        if kind.endswith("sliding_window_view"):
+            windows = self.constant(np.lib.stride_tricks.sliding_window_view, "windows_")
+            return f"{windows}({base}, {params['window_shape']!r}, {params['axis']!r})"
+        return f"broadcast_to({base}, {params['shape']!r})"
+
+    def _container(self, recipe: Container, graph: Graph) -> str:
+        parts = [self.recipe(part, graph) for part in recipe.parts]
+        if recipe.keys is not None:
+            keys = [repr(key) if type(key) in (str, int, bool) else self.constant(key) for key in recipe.keys]
+            pairs = ", ".join(f"{key}: {part}" for key, part in zip(keys, parts, strict=True))
+            kind = self.constant(recipe.kind)
+            return f"{{{pairs}}}" if recipe.kind is dict else f"{kind}(**{{{pairs}}})"
+        if recipe.kind is list:
+            return f"[{', '.join(parts)}]"
+        if recipe.kind is tuple:
+            return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+        return f"{self.constant(recipe.kind)}({', '.join(parts)})"
+
+    # ---- the function
+
+    def finish(self) -> tuple[Callable[..., Any], str]:
+        header = f"def plan({', '.join(self.capture.prologue.parameters)}):"
+        source = "\n".join([header, *self.lines]) + "\n"
+        file = f"{FILE}{next(_numbers)}>"
+        lines = source.splitlines(True)
+        namespace = dict(self.names)
+        for number, line in enumerate(lines, 1):
+            if line.lstrip().startswith("copyto("):
+                namespace[COMMITS] = number
+                break
+        exec(compile(source, file, "exec"), namespace)
+        linecache.cache[file] = (len(source), None, lines, file)
+        plan = namespace["plan"]
+        weakref.finalize(plan, linecache.cache.pop, file, None).atexit = False
+        return plan, source
+
+
+def apart(written: np.ndarray, *others: np.ndarray) -> bool:
+    """Whether no element of an array lies in the memory of another one, or of another array."""
+    if written.base is None:
+        for other in others:
+            if other is written or (other.base is not None and np.may_share_memory(written, other)):
+                return False
+        return True
+    if not written.flags.forc and _may_overlap_itself(written):
+        return False
+    return not any(other is written or np.may_share_memory(written, other) for other in others)
+
+
+def _may_overlap_itself(array: np.ndarray) -> bool:
+    """Whether two elements may be one, as in a broadcast array or in sliding windows."""
+    reach = array.itemsize
+    for step, length in sorted((abs(step), length) for step, length in zip(array.strides, array.shape)):
+        if length > 1:
+            if step < reach:
+                return True
+            reach += step * (length - 1)
+    return False
+
+
+def raises(compute: Callable[[], Any]) -> bool:
+    """Whether a scalar computation raises."""
+    try:
+        compute()
+    except Exception:
+        return True
+    return False
+
+
+def relayout(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
+    """A copy whose axes lie in memory in the order and direction, and as far apart, as `strides` says."""
+    order = sorted(range(array.ndim), key=lambda axis: -abs(strides[axis]))
+    step = array.itemsize
+    for axis in reversed(order):
+        if array.shape[axis] > 1 and abs(strides[axis]) > step and array.size:
+            return _spread(array, strides)
+        step *= array.shape[axis]
+    turned = tuple(slice(None, None, -1 if step < 0 else None) for step in strides)
+    return np.ascontiguousarray(array[turned].transpose(order)).transpose(np.argsort(order))[turned]
+
+
+def _spread(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
+    """A copy with gaps between its elements."""
+    ends = [step * (length - 1) for step, length in zip(strides, array.shape, strict=True)]
+    first = -sum(end for end in ends if end < 0)
+    room = np.empty(first + sum(end for end in ends if end > 0) + array.itemsize, np.uint8)
+    made = np.ndarray(array.shape, array.dtype, room, first, strides)
+    made[...] = array
+    return made
+
+
+def may_share(one: Any, other: Any) -> bool:
+    """Whether two objects are arrays that may share memory."""
+    return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.may_share_memory(one, other)
+
+
+def _host_call(node: Any, is_quiet: bool) -> Callable[..., tuple[Any, ...]]:
+    """Run a host node and check that its results are what the plan was built for."""
+    call, keywords = node.op.call, node.keywords
+    if is_quiet:  # compiled code does not warn, either
+        call = np.errstate(all="ignore")(call)
+    specs = [value.spec for value in node.outputs]
+    many = len(specs) > 1
+    is_foreign = node.op.family == "host"
+
+    def run(*arguments: Any) -> tuple[Any, ...]:
+        try:
+            results = call(*arguments, **keywords)
+        except Exception as error:
+            if comes_from_a_signal(error):
+                raise
+            raise Trapped(str(error)) from error  # NumPy raises it again at the user's line
+        if not many:
+            results = (results,)
+        if is_foreign and any(may_share(result, argument) for result in results for argument in arguments):
+            raise Trapped(f"`{node.op.name}` gave memory of its arguments")  # which may be written afterwards
+        for result, spec in zip(results, specs, strict=True):
+            if spec_of(result) != spec:
+                raise Trapped(f"`{node.op.name}` gave {spec_of(result)} instead of {spec}")
+        return tuple(results)
+
+    return run
