@@ -20,7 +20,7 @@ from autojit.errors import (
 from autojit.ops.declared import declare_host_op as host_op
 from autojit.runtime.info import CacheInfo, MemoryInfo, memory_info, trim_memory
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.capture.values import ArraySpec
     from autojit.explain.compiler_ir import STAGES
     from autojit.explain.report import ClusterInfo, Explanation

@@ -352,3 +352,18 @@ def test_cells_that_are_bound_in_a_region() -> None:
 
     for program in (rebound, array, passed, stored, parameter):
         sequence(program, (rand(4),), (rand(9000),))
+
+
+def test_astype_of_arrays_made_from_scalars():
+    """Arrays of no axes stay arrays, whatever their values were before."""
+
+    def f(x):
+        s = np.vdot(x, x)
+        array, copied = np.asarray(s), np.array(s, copy=None)
+        back = array.astype("float32")
+        back[...] = 7
+        return array.astype(np.float16), copied.astype(int), back, array.astype(float), s.astype("float32"), array + 1
+
+    check(f, np.array([1.0, 2.0]))
+    got = aj.autocluster(policy="eager")(f)(np.array([1.0, 2.0]))
+    assert [type(value) for value in got] == [type(value) for value in f(np.array([1.0, 2.0]))]

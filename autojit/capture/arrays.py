@@ -267,7 +267,9 @@ class Arrays(PythonNumbers):
         wanted = self.dtype_of(dtype)
         if wanted == array.dtype and array.kind == "array":
             return self.copy(array, order="K") if copy else array
-        return self.apply(TABLE["astype"], [array], {"dtype": wanted})
+        made = self.apply(TABLE["astype"], [array], {"dtype": wanted})
+        # What an array of no axes holds may be a scalar's value, of which the row makes another scalar.
+        return self.copy(made) if array.kind == "array" and made.kind != "array" else made
 
     # ---- attributes
 

@@ -37,7 +37,7 @@ from autojit.runtime.trouble import Trouble
 from autojit.runtime.twins import Twins
 from autojit.runtime.warmup import WarmUp
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.passes.pipeline import Pass
     from autojit.runtime.maker import Maker
 

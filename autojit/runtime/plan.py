@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.capture.capture import Capture
     from autojit.compile.executable import Executable
     from autojit.ir.graph import Graph

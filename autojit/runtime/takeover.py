@@ -17,7 +17,7 @@ from autojit.runtime.heat import KEEP_BELOW, VERY_HOPELESS, price_of
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.plan import NATIVE, UNSET
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.runtime.compiler import Prepared
 
 #: A run of iterations is given to the plan for which it should need that part of the time that the loop has taken ...
