@@ -33,11 +33,10 @@ from autojit.capture.values import (
 )
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
+from autojit.ops.trust import home_of, is_trusted
 
 #: User functions are interpreted this deep.
 MAX_DEPTH = 16
-#: Packages whose functions and constants do not change while a program runs.
-TRUSTED = ("numpy", "scipy", "math", "cmath", "operator", "builtins")
 
 #: Methods of these objects only compute.
 _IMMUTABLE = (str, bytes, tuple, frozenset, range, int, float, complex, np.dtype)
@@ -222,8 +221,7 @@ class Calls(Builtins):
 
     def _inline(self, known: Known, args: list[Any], kwargs: dict[str, Any]) -> Any:
         function: types.FunctionType = known.value
-        module = (function.__module__ or "").split(".")[0]
-        trusted = module in TRUSTED or function.__module__ == vectorized.__module__
+        trusted = is_trusted(function) or home_of(function) == home_of(vectorized)
         if function.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             raise CannotCapture("unsupported-syntax", f"the generator or coroutine `{function.__qualname__}`")
         if self.bound_anew(function.__code__.co_freevars):

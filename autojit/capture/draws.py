@@ -53,12 +53,6 @@ class Draws(Expressions):
             return Method(known, name)
         return super().known_attribute(known, name)
 
-    def module_attribute(self, module: types.ModuleType, name: str) -> Any:
-        if module is np.random and type(getattr(module, name, None)) is types.FunctionType:
-            # Not NumPy's: somebody has put it there, and may take it away.
-            return self.wrap(getattr(module, name), f"{self.prologue.constant(module)}.{name}", f"np.random.{name}")
-        return super().module_attribute(module, name)
-
     def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Call an abstract callable with abstract arguments.
 

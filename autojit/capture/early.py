@@ -16,6 +16,7 @@ import numpy as np
 
 from autojit.capture.regions import Native, Region, RegionTree
 from autojit.capture.rest import add_rest
+from autojit.ops.trust import home_of
 
 #: Modules that capture knows.
 _KNOWN = ("numpy", "scipy", "math")
@@ -109,4 +110,4 @@ def _acts(tree: RegionTree, node: ast.AST) -> bool:
         return value.__name__.partition(".")[0] not in _KNOWN
     if names:
         return not hasattr(np.ndarray, names[0])
-    return isinstance(value, types.FunctionType) and value.__module__.partition(".")[0] not in _KNOWN
+    return isinstance(value, types.FunctionType) and home_of(value).partition(".")[0] not in _KNOWN

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.arrays import BINARY, COMPARE
-from autojit.capture.calls import TRUSTED, Calls
-from autojit.capture.foreign import refuse_foreign_look_up
+from autojit.capture.calls import Calls
+from autojit.capture.foreign import found_in_trusted, refuse_foreign_look_up
 from autojit.capture.grids import grid_of
 from autojit.capture.identity import is_same
 from autojit.capture.members import own_value
@@ -41,6 +41,7 @@ from autojit.capture.values import (
 from autojit.capture.views import SliceParts
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
+from autojit.ops.trust import is_trusted
 
 #: The types of `np.r_`, `np.c_`, `np.s_` and `np.index_exp`.
 _INDEX_OBJECTS = (type(np.r_), type(np.c_), type(np.s_))
@@ -95,9 +96,9 @@ class Expressions(Calls):
                 raise CannotCapture("raises", f"NameError: name `{name}` is not defined")
             if frame.namespace_path:
                 self.prologue.check(f"{name!r} not in {frame.namespace_path}", f"`{name}` is the builtin")
-            return Known(value)
+            return found_in_trusted(self, vars(builtins), name, value)
         if frame.namespace_path is None:
-            return self.constant(value)
+            return found_in_trusted(self, frame.namespace, name, value)
         return self.wrap(value, f"{frame.namespace_path}[{name!r}]", name)
 
     # ---- operators
@@ -392,25 +393,24 @@ class Expressions(Calls):
             return Partial(value, name)
         if isinstance(value, types.ModuleType):
             return self.module_attribute(value, name)
-        if isinstance(value, enum.Enum | types.FunctionType) and (value.__module__ or "").split(".")[0] not in TRUSTED:
+        if isinstance(value, enum.Enum | types.FunctionType) and not is_trusted(value):
             return self._instance_attribute(Known(value, known.path or self.prologue.constant(value)), name)
         if isinstance(value, list | tuple | dict) and known.path is not None and not hasattr(type(value), "_fields"):
             return Method(self.open(known), name)
         if isinstance(value, type) or known.path is None:
             refuse_foreign_look_up(value, name)
             got = self.ask(getattr, value, name)
-            if isinstance(value, type) and (value.__module__ or "").split(".")[0] not in TRUSTED:
+            if isinstance(value, type) and not is_trusted(value):
                 return self.wrap(got, f"{self.prologue.constant(value)}.{name}", f"{value.__name__}.{name}")
             return self.constant(got) if not isinstance(got, types.MethodType) else Known(got)
         return self._instance_attribute(known, name)
 
     def module_attribute(self, module: types.ModuleType, name: str) -> Any:
         """An attribute of a module."""
-        if vars(module).get("__name__", "").split(".")[0] not in TRUSTED:
-            refuse_foreign_look_up(module, name)
+        refuse_foreign_look_up(module, name)
         got = self.ask(getattr, module, name)
-        if module.__name__.split(".")[0] in TRUSTED:
-            return self.constant(got)
+        if is_trusted(module):
+            return found_in_trusted(self, vars(module), name, got)
         return self.wrap(got, f"{self.prologue.constant(module)}.{name}", f"{module.__name__}.{name}")
 
     def _instance_attribute(self, known: Known, name: str) -> Any:

@@ -1,14 +1,16 @@
-"""Attributes whose look-up runs code of the user's: neither the capture nor a guard may read them."""
+"""The user's code where none is expected: behind the look-up of an attribute, and in the place of a library's own."""
 
 from __future__ import annotations
 
 import types
+from collections.abc import Mapping
 from typing import Any
 
-from autojit.capture.calls import TRUSTED
+from autojit.capture.recorder import Recorder
 from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.values import overridden
 from autojit.errors import CannotCapture
+from autojit.ops.trust import is_put_there, is_trusted
 
 #: Modules of Python's whose descriptors only compute, as long as the function in them is not the user's.
 _LIBRARY = ("enum", "functools", "types")
@@ -22,8 +24,7 @@ def refuse_foreign_look_up(value: Any, name: str) -> None:
     """
     kind = type(value)
     home = value if isinstance(value, type) else kind
-    module = value.__name__ if isinstance(value, types.ModuleType) else home.__module__
-    if (module or "").split(".")[0] in TRUSTED:
+    if is_trusted(value if isinstance(value, types.ModuleType) else home):
         return
     if isinstance(value, type):
         found = find_in_class(value, name)
@@ -36,6 +37,22 @@ def refuse_foreign_look_up(value: Any, name: str) -> None:
         runs = _runs_code(kind, name, is_own)
     if runs:
         raise CannotCapture("effect", f"the attribute `.{name}` of a `{kind.__name__}`, whose look-up runs code")
+
+
+def found_in_trusted(recorder: Recorder, namespace: Mapping[str, Any], name: str, value: Any) -> Any:
+    """The abstract value of a name of NumPy's or Python's own modules.
+
+    What these hold is constant; what somebody has put there, as tests do, may be taken away again, and is guarded.
+
+    Args:
+        recorder: The capture.
+        namespace: The module's names.
+        name: The one that is looked up.
+        value: What is found.
+    """
+    if name in namespace and is_put_there(value):
+        return recorder.wrap(value, f"{recorder.prologue.constant(namespace)}[{name!r}]", name)
+    return recorder.constant(value)
 
 
 def _runs_code(kind: type, name: str, is_own: bool) -> bool:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.calls import TRUSTED
 from autojit.capture.draws import Draws
 from autojit.capture.put_functions import exactly, put_flat
 from autojit.capture.recorder import describe
@@ -18,6 +17,7 @@ from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.source import source_line, source_of
 from autojit.capture.values import Arr, Closure, Flat, Frame, Items, Known, Opaque, Ragged, Selected, Sym
 from autojit.errors import CannotCapture
+from autojit.ops.trust import TRUSTED
 
 #: Loops with more iterations are not unrolled.
 _SHORT_LOOP = 32

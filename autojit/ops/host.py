@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
@@ -15,6 +16,7 @@ from autojit.ops.declared import DECLARED
 from autojit.ops.families import small_dummy
 from autojit.ops.inference import compiled, public_name, specs_of
 from autojit.ops.quantiles import quantile_infer, quantile_samples
+from autojit.ops.trust import home_of
 
 #: Packages whose functions are pure: arrays in, arrays out.
 PURE_PACKAGES = (
@@ -70,7 +72,8 @@ def is_pure(function: Any) -> bool:
     if isinstance(function, np.ufunc):
         # `np.frompyfunc` wraps any Python function, on objects only.
         return any("O" not in loop for loop in function.types)
-    module = getattr(function, "__module__", None) or ""
+    is_plain = isinstance(function, types.FunctionType)  # builtins have their module in `__module__`
+    module = home_of(function) if is_plain else getattr(function, "__module__", None) or ""
     return any(module == package or module.startswith(f"{package}.") for package in PURE_PACKAGES)
 
 

@@ -1,0 +1,38 @@
+"""Whose code an object is: what NumPy and Python bring stays as it is while a program runs."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Container
+from typing import Any
+
+#: Packages whose functions and constants do not change while a program runs.
+TRUSTED = ("numpy", "scipy", "math", "cmath", "operator", "builtins")
+#: What their modules may hold besides their own.
+_LIBRARIES = sys.stdlib_module_names.union(TRUSTED)
+
+
+def home_of(value: Any) -> str:
+    """The name of the module in which a function of Python code, a class or any other object's class was written."""
+    if isinstance(value, types.FunctionType):  # `functools.wraps` copies `__module__`
+        return value.__globals__.get("__name__") or value.__module__ or ""
+    if isinstance(value, types.ModuleType):
+        return str(vars(value).get("__name__", ""))
+    return (value if isinstance(value, type) else type(value)).__module__ or ""
+
+
+def is_trusted(value: Any) -> bool:
+    """Whether an object is of a package that does not change."""
+    return _package_of(value) in TRUSTED
+
+
+def is_put_there(value: Any) -> bool:
+    """Whether an object that was found in a trusted module is somebody else's, as in tests."""
+    # A partial of Python's or a mock is told by its class, but what it calls may be the user's.
+    own: Container[str] = _LIBRARIES if isinstance(value, types.FunctionType | type | types.ModuleType) else TRUSTED
+    return _package_of(value) not in own
+
+
+def _package_of(value: Any) -> str:
+    return home_of(value).split(".")[0]
