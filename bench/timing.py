@@ -21,9 +21,14 @@ def once(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any,
 
 
 def take_turns(
-    functions: Mapping[str, Callable[..., Any]], make: MakeArguments, *, repeat: int, budget: float = 30.0
+    functions: Mapping[str, Callable[..., Any]],
+    make: MakeArguments,
+    *,
+    repeat: int,
+    budget: float = 30.0,
+    block: float = 0.0,
 ) -> dict[str, list[float]]:
-    """Seconds of `repeat` calls of each function, in turns, each call with fresh arguments.
+    """Seconds of the calls of each function, in turns, each call with fresh arguments.
 
     The order changes from round to round: who comes after whom decides what the caches hold.
 
@@ -32,6 +37,8 @@ def take_turns(
         make: Called before each call, outside the clock.
         repeat: The number of rounds.
         budget: Seconds after which no round starts, once there are three.
+        block: For how many seconds each function is called in each round, once at least. After a product of
+            matrices OpenBLAS's threads spin for some 60 ms, and slow down whatever comes next.
     """
     times: dict[str, list[float]] = {name: [] for name in functions}
     order, shuffle = list(functions), random.Random(0).shuffle
@@ -41,10 +48,14 @@ def take_turns(
             break
         shuffle(order)
         for name in order:
-            result, seconds = once(functions[name], make())
-            times[name].append(seconds)
-            # Freed here, not inside the next function's clock.
-            del result
+            until = time.perf_counter() + block
+            while True:
+                result, seconds = once(functions[name], make())
+                times[name].append(seconds)
+                # Freed here, not inside the next function's clock.
+                del result
+                if time.perf_counter() >= until:
+                    break
     return times
 
 

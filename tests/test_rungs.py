@@ -91,7 +91,7 @@ def test_numpy_where_both_lose(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(graphs) == 2
     probe = fast.__autojit_controller__.probes[0]
     assert probe.plans[0].reason.id == "slower"
-    assert not fast.__autojit_controller__.rungs
+    assert not fast.__autojit_controller__.recipes
 
 
 @pytest.mark.usefixtures("slow_numpy")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from autojit.compile.disk import DiskCache
@@ -72,13 +74,13 @@ class ExecutableCache:
         """The executable of a cluster, compiled at the first request."""
         return self.request(graph)[0]
 
-    def is_at_hand(self, graph: Graph, disk: DiskCache | None = None) -> bool:
+    def is_at_hand(self, graph: Graph, disk: DiskCache | None = None, choice: str = "") -> bool:
         """Whether a request would not compile."""
-        key = cluster_key(graph)
+        key = cluster_key(graph, choice)
         return key in self._entries or (disk is not None and key.is_portable and disk.has(key.digest))
 
-    def request(self, graph: Graph, disk: DiskCache | None = None) -> tuple[Executable, bool]:
-        """The executable of a cluster, and whether this request made it.
+    def request(self, graph: Graph, disk: DiskCache | None = None, choice: str = "") -> tuple[Executable, bool]:
+        """The executable of a cluster, compiled with a choice of options, and whether this request made it.
 
         What is not in memory is loaded from `disk`, else compiled and stored there.
 
@@ -86,16 +88,17 @@ class ExecutableCache:
         waited for it compile for themselves. So does a request inside of another one of the same thread: what it
         would wait for may be its own.
         """
-        key, thread = cluster_key(graph), threading.get_ident()
+        key, thread = cluster_key(graph, choice), threading.get_ident()
+        make = functools.partial(_make, graph, key, disk, choice)
         if thread in self._busy:
-            return self._request(graph, key, disk, may_wait=False)
+            return self._request(key, make, may_wait=False)
         self._busy.add(thread)
         try:
-            return self._request(graph, key, disk, may_wait=True)
+            return self._request(key, make, may_wait=True)
         finally:
             self._busy.discard(thread)
 
-    def _request(self, graph: Graph, key: Key, disk: DiskCache | None, may_wait: bool) -> tuple[Executable, bool]:
+    def _request(self, key: Key, make: Callable[[], Executable], may_wait: bool) -> tuple[Executable, bool]:
         while True:
             with self._lock:
                 if (executable := self._entries.get(key)) is not None:
@@ -115,7 +118,7 @@ class ExecutableCache:
                     self._info.hits += 1
                 return pending.executable, False
         try:
-            executable = _make(graph, key, disk)
+            executable = make()
             nbytes = executable.nbytes  # takes its time: not under the lock
             mine.executable = executable
         finally:
@@ -158,11 +161,11 @@ class ExecutableCache:
             self._info = CacheInfo()
 
 
-def _make(graph: Graph, key: Key, disk: DiskCache | None) -> Executable:
+def _make(graph: Graph, key: Key, disk: DiskCache | None, choice: str) -> Executable:
     """Load an executable, or compile and store it."""
     if disk is None or not key.is_portable:
-        return Executable(graph)
-    return disk.obtain(key.digest, lambda stored: Executable(graph, stored))
+        return Executable(graph, choice=choice)
+    return disk.obtain(key.digest, lambda stored: Executable(graph, stored, choice))
 
 
 #: The cache of the process.

@@ -10,20 +10,17 @@ import numpy as np
 from jax.errors import JaxRuntimeError
 
 from autojit.compile.frame import Frame
+from autojit.compile.options import compile_options
 from autojit.compile.patience import VERY_MANY, abandon, bounds_of, is_open, patiently
 from autojit.compile.stored import Stored
 from autojit.compile.transfer import REUSED, ResultMemory, give_back, result_memory
-from autojit.compile.xla import EXTRA, TREES, Program
+from autojit.compile.xla import Program
 from autojit.errors import Trapped
 from autojit.ir.graph import Graph
 from autojit.lowering.cluster import Lowered, Result, lower
 
 #: Results from this size on keep XLA's memory when they become the user's.
 LARGE = 64 * 1024
-
-
-#: Loops that touch at most this many bytes per iteration become one machine function, which uses one core.
-SMALL_LOOP = 256 * 1024
 
 
 class Executable:
@@ -39,9 +36,10 @@ class Executable:
     Args:
         graph: The cluster.
         stored: The program as an earlier process has compiled it.
+        choice: XLA's options that measurement has chosen.
     """
 
-    def __init__(self, graph: Graph, stored: Stored | None = None) -> None:
+    def __init__(self, graph: Graph, stored: Stored | None = None, choice: str = "") -> None:
         start = time.perf_counter()
         self.name = graph.name
         self.lowered: Lowered = lower(graph)
@@ -52,7 +50,7 @@ class Executable:
             self.lowered.function,
             [(parameter.shape, parameter.dtype) for parameter in parameters],
             [(spec.shape, spec.dtype) for spec in memory],
-            compile_options(graph),
+            compile_options(graph, choice),
             self.lowered.source,
             stored,
         )
@@ -139,28 +137,3 @@ def _result(result: Result, arrays: Sequence[np.ndarray], values: Sequence[Any])
     array = np.array(source, result.dtype, order="C")
     array.flags.writeable = False
     return array
-
-
-#: Arrays with more axes are kept from YNN; two fewer than crash, as lowerings may add an axis.
-_SAFE_AXES = 5
-
-
-def compile_options(graph: Graph) -> dict[str, Any]:
-    """XLA's options for one cluster.
-
-    The fusions of XLA's YNN library make reductions up to 4 times faster, but a chain of matrix products with a
-    softmax 13 times slower. They store what they reduce, as does XLA's rewriting of reductions as trees, so that the
-    sums in loops are up to 5 times faster without both. A loop whose iteration touches little memory is compiled into
-    one machine function; else each of its operations is started by itself, which costs some 0.1 us. The emitter that
-    works on tiles takes `x + 0` for `x`, which is wrong for -0.0. YNN's fusions of arrays with seven or eight axes
-    crash the process (jax-ml/jax#39257, jaxlib 0.10.2 and 0.11.0).
-    """
-    options: dict[str, Any] = {EXTRA: {"xla_cpu_disable_tiled_emitter": "true"}}
-    families = {node.op.family for node in graph.nodes}
-    most_axes = max((value.spec.ndim for node in graph.nodes for value in (*node.outputs, *node.inputs)), default=0)
-    if families & {"contraction", "loop"} or most_axes > _SAFE_AXES:
-        options["xla_cpu_experimental_ynn_fusion_type"] = ""
-    if "loop" in families:
-        options["xla_disable_hlo_passes"] = TREES
-        options[EXTRA] |= {"xla_cpu_small_while_loop_byte_threshold": str(SMALL_LOOP)}
-    return options

@@ -31,13 +31,13 @@ class Key(NamedTuple):
     is_portable: bool
 
 
-def cluster_key(graph: Graph) -> Key:
-    """A digest of everything that decides a cluster's program: ops, parameters, wiring, specs, constants, jax.
+def cluster_key(graph: Graph, choice: str = "") -> Key:
+    """A digest of everything that decides a cluster's program: ops, parameters, wiring, specs, constants, jax, options.
 
     Names do not count: values are numbered in order. Neither do the user's lines, which only stand in the program's
     metadata, nor the cluster's name: of two clusters with one key the first one's lines and name are kept.
     """
-    text = "\n".join(_graph(graph))
+    text = "\n".join([f"choice {choice}", *_graph(graph)])
     return Key(hashlib.sha256(text.encode()).hexdigest(), _LOCAL not in text)
 
 

@@ -12,12 +12,12 @@ from autojit.capture.explore import explore
 from autojit.capture.regions import RegionTree
 from autojit.capture.streams import calls_in
 from autojit.capture.values import UNKNOWN
+from autojit.compile.options import describe
 from autojit.errors import Reason, SourceLine
 from autojit.ir.graph import Graph, Node
 from autojit.ir.text import to_text
 from autojit.partition.steps import ClusterStep
-from autojit.passes.pipeline import PIPELINE
-from autojit.runtime.compiler import Prepared, prepare
+from autojit.runtime.compiler import USUAL, Prepared, prepare
 from autojit.runtime.function import Controller
 
 
@@ -43,7 +43,18 @@ class ClusterInfo:
 
     def to_dict(self) -> dict[str, Any]:
         """The cluster as plain data."""
-        return {"name": self.name, "lines": list(self.lines), "operations": self.operations, "graph": self.text}
+        return {
+            "name": self.name,
+            "lines": list(self.lines),
+            "operations": self.operations,
+            "options": self.options,
+            "graph": self.text,
+        }
+
+    @property
+    def options(self) -> str:
+        """XLA's options that measurement has chosen for it, in words; "" for the usual ones."""
+        return describe(self.prepared.recipe.choice, self.step.graph)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +137,8 @@ class Explanation:
         ]
         for cluster in self.clusters:
             lines.append(f"  {cluster.name}: {cluster.operations} operations, lines {_ranges(cluster.lines)}")
+            if cluster.options:
+                lines.append(f"    chosen by measurement: {cluster.options}")
         lines += [f"  {loop}" for loop in self.loops]
         for title, reasons in (("host node", self.host_nodes), ("native", self.native_statements)):
             for reason in reasons:
@@ -229,8 +242,8 @@ def _explore(controller: Controller, values: dict[str, Any], out: Explanation) -
         if isinstance(found, Cut):
             (out.unknown if found.reason.id == "unknown-value" else out.native_statements).append(found.reason)
         else:
-            passes = controller.rungs.get(found.region.number, PIPELINE)
-            _add_clusters(controller, prepare(found, controller.config, controller.strict, passes), out)
+            recipe = controller.recipes.get(found.region.number, USUAL)
+            _add_clusters(controller, prepare(found, controller.config, controller.strict, recipe), out)
 
 
 def _add_clusters(controller: Controller, prepared: Prepared, out: Explanation) -> None:

@@ -43,7 +43,8 @@ def compiler_ir_of(controller: Controller, /, *args: Any, **kwargs: Any) -> Call
         if stage == "graph":
             return chosen.text
         prefix = chosen.name.removesuffix(chosen.step.name)
-        executable = compile_step(chosen.step, prefix, controller.counters, controller.config)
+        choice = chosen.prepared.recipe.choice
+        executable = compile_step(chosen.step, prefix, controller.counters, controller.config, choice)
         return compiler_ir(executable, stage)
 
     return show

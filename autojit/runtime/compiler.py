@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from autojit.capture.capture import Capture
 from autojit.compile.cache import CACHE
@@ -20,6 +21,22 @@ from autojit.runtime.plan import Plan
 from autojit.runtime.plan_writer import build
 
 
+class Recipe(NamedTuple):
+    """How a region is compiled; all but the default is chosen by measurement.
+
+    Attributes:
+        passes: Which ones run.
+        choice: XLA's options, as in `compile/options.py`.
+    """
+
+    passes: tuple[Pass, ...] = PIPELINE
+    choice: str = ""
+
+
+#: How a region is compiled at first.
+USUAL = Recipe()
+
+
 @dataclass(slots=True, eq=False)
 class Prepared:
     """A capture whose graph has been through the passes and the partition; `seconds` is how long all that took."""
@@ -28,16 +45,22 @@ class Prepared:
     graph: Graph
     steps: tuple[Step, ...]
     stages: list[Stage] = field(default_factory=list)
+    recipe: Recipe = USUAL
     seconds: float = 0.0
 
+    @property
+    def clusters(self) -> tuple[ClusterStep, ...]:
+        """What is compiled."""
+        return tuple(step for step in self.steps if isinstance(step, ClusterStep))
 
-def prepare(capture: Capture, config: Config, strict: bool = False, passes: tuple[Pass, ...] = PIPELINE) -> Prepared:
+
+def prepare(capture: Capture, config: Config, strict: bool = False, recipe: Recipe = USUAL) -> Prepared:
     """Run the passes and the partition on a captured graph; `strict` compiles what is slower compiled, too."""
     assert capture.graph is not None
     stages: list[Stage] = []
-    optimized = run_pipeline(capture.graph, stages, passes)
+    optimized = run_pipeline(capture.graph, stages, recipe.passes)
     graph = partition(optimized, config, frozenset() if strict else FASTER_IN_NUMPY)
-    return Prepared(capture, graph, steps(graph), stages)
+    return Prepared(capture, graph, steps(graph), stages, recipe)
 
 
 def other_rung(prepared: Prepared) -> tuple[Pass, ...] | None:
@@ -51,16 +74,17 @@ def other_rung(prepared: Prepared) -> tuple[Pass, ...] | None:
 def is_at_hand(prepared: Prepared, config: Config, prefix: str = "") -> bool:
     """Whether the caches have all clusters, so that nothing has to be compiled."""
     disk = disk_cache(config)
-    return all(CACHE.is_at_hand(_named(step, prefix), disk) for step in prepared.steps if isinstance(step, ClusterStep))
+    choice = prepared.recipe.choice
+    return all(CACHE.is_at_hand(_named(step, prefix), disk, choice) for step in prepared.clusters)
 
 
 def _named(step: ClusterStep, prefix: str) -> Graph:
     return replace(step.graph, name=f"{prefix}{step.name}")
 
 
-def compile_step(step: ClusterStep, prefix: str, counters: Counters, config: Config) -> Executable:
-    """The executable of a cluster, from the caches or compiled now."""
-    executable, made = CACHE.request(_named(step, prefix), disk_cache(config))
+def compile_step(step: ClusterStep, prefix: str, counters: Counters, config: Config, choice: str) -> Executable:
+    """The executable of a cluster with a choice of options, from the caches or compiled now."""
+    executable, made = CACHE.request(_named(step, prefix), disk_cache(config), choice)
     if made and executable.is_loaded:
         counters.loads += 1
     elif made:
@@ -72,8 +96,6 @@ def compile_step(step: ClusterStep, prefix: str, counters: Counters, config: Con
 def compile_plan(prepared: Prepared, counters: Counters, config: Config, prefix: str = "") -> Plan:
     """Compile the clusters and write the plan."""
     executables = {
-        step.name: compile_step(step, prefix, counters, config)
-        for step in prepared.steps
-        if isinstance(step, ClusterStep)
+        step.name: compile_step(step, prefix, counters, config, prepared.recipe.choice) for step in prepared.clusters
     }
     return build(prepared.capture, prepared.graph, prepared.steps, executables)

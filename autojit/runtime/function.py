@@ -38,7 +38,7 @@ from autojit.runtime.twins import Twins
 from autojit.runtime.warmup import WarmUp
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
-    from autojit.passes.pipeline import Pass
+    from autojit.runtime.compiler import Recipe
     from autojit.runtime.maker import Maker
 
 #: All controllers, so that autojit can be switched off and on as a whole.
@@ -83,8 +83,8 @@ class Controller:
         self.no_source: Reason | None = None
         self.enabled = enabled and not is_cut_off()
         self.callees: list[Controller] = []
-        #: The passes that measurement has chosen for the loops of a region, by its number.
-        self.rungs: dict[int, tuple[Pass, ...]] = {}
+        #: What measurement has chosen for a region, by its number.
+        self.recipes: dict[int, Recipe] = {}
         self.twins = Twins(self._twin)
         self.warm_up = WarmUp(self) if config.policy == "measured" and not strict else None
         self._maker: Maker | None = None
@@ -382,7 +382,7 @@ class Controller:
                 for takeover in probe.takeovers:
                     takeover.reset()
             self.counters = Counters()
-            self.rungs.clear()
+            self.recipes.clear()
             self.options.observed.clear()
             self.options.seen.clear()
 

@@ -29,12 +29,14 @@ class Verdict:
         numpy_seconds: NumPy's time for one call.
         compiled_seconds: The plan's.
         capture_seconds: How long capturing took, which every process has to do for itself.
+        choice: XLA's options that were the fastest ones; `None` where nobody has tried others.
     """
 
     wins: bool
     numpy_seconds: float
     compiled_seconds: float
     capture_seconds: float
+    choice: str | None = None
 
     @property
     def pays_at_once(self) -> bool:

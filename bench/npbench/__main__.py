@@ -26,7 +26,7 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--policy", default="eager", help="the policy of `autocluster`")
     parser.add_argument("--cache_dir", default="", help="keep compiled programs there; none are kept by default")
     parser.add_argument("--settle", type=float, default=0.0, help="seconds of calls before those that are timed")
-    parser.add_argument("--repeat", type=int, default=15, help="timed calls per kernel")
+    parser.add_argument("--repeat", type=int, default=6, help="rounds of timed calls per kernel")
     parser.add_argument("--budget", type=float, default=15.0, help="seconds of timed calls per kernel")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds per kernel and competitor")
     parser.add_argument("--out", type=Path, default=None, help="where to save, without the ending")

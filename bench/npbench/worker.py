@@ -22,6 +22,9 @@ from bench.npbench.checkout import Kernel, find, fresh
 from bench.npbench.sensitivity import judge, nudge
 from bench.timing import median_ms, once, take_turns
 
+#: For how many seconds NumPy and a competitor run before it is the other one's turn.
+BLOCK = 0.2
+
 
 class Job:
     """The options of a run, NumPy's results, and where events go."""
@@ -73,6 +76,7 @@ class Job:
             self.make,
             repeat=self.options["repeat"],
             budget=self.options["budget"],
+            block=BLOCK,
         )
         return median_ms(times["numpy"]), median_ms(times["other"])
 

@@ -1,0 +1,316 @@
+"""The policy `measured` tries XLA's options: for plans that are kept, and for those that would lose without."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autojit as aj
+from autojit.compile import options
+from autojit.compile.cache import CACHE
+from autojit.compile.key import cluster_key
+from autojit.compile.options import FUSED, WIDE, compile_options, next_option
+from autojit.ir.graph import Graph
+from autojit.runtime import measured, remembered, tuning
+from autojit.runtime.background import BACKGROUND
+from autojit.runtime.heat import Heat
+from autojit.runtime.maker import Maker
+
+_FUSIONS, _WIDTH = "xla_cpu_experimental_ynn_fusion_type", "xla_cpu_prefer_vector_width"
+X = np.linspace(0.5, 2.0, 3000)
+A = X[:2500].reshape(50, 50)
+
+
+def smooth(x):
+    return np.sqrt(x) * 3 + x * x
+
+
+def product(a):
+    return a @ a + 1.0
+
+
+def divided(i, j):
+    return (i // j) * 2 + i
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(options, "has_wide_vectors", lambda: True)
+    yield
+    BACKGROUND.wait()
+
+
+@pytest.fixture
+def pays(monkeypatch: pytest.MonkeyPatch):
+    """NumPy takes a tenth of a second, by the trial's clock, and whatever is tried pays at once."""
+    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-9)
+    monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
+    monkeypatch.setattr(tuning, "SHORTEST", 0.0)
+    monkeypatch.setattr(tuning, "PAYS", 0.0)
+    add = Heat.add
+    monkeypatch.setattr(Heat, "add", lambda self, _seconds: add(self, 0.1))
+
+
+def slowed(monkeypatch: pytest.MonkeyPatch, seconds: dict[str, float]) -> list[str]:
+    """Plans with these choices take so long, those with others 5 ms; returns the choices in the order of compiling."""
+    compile_plan, seen = Maker.compile, []
+
+    def compiled(self: Maker, prepared: Any, probe: Any) -> Any:
+        plan = compile_plan(self, prepared, probe)
+        call, choice = plan.call, prepared.recipe.choice
+        seen.append(choice)
+
+        def late(*values: Any) -> Any:
+            time.sleep(seconds.get(choice, 0.005))
+            return call(*values)
+
+        plan.call = late
+        return plan
+
+    monkeypatch.setattr(Maker, "compile", compiled)
+    return seen
+
+
+def run(function: Any, *arguments: Any, calls: int = 60, **flags: Any) -> Any:
+    fast = aj.autocluster(policy="measured", **{"check": False, **flags})(function)
+    wanted = function(*arguments)
+    for _ in range(calls):
+        np.testing.assert_allclose(fast(*arguments), wanted, rtol=1e-12)
+        BACKGROUND.wait()
+    return fast
+
+
+def plan_of(fast: Any) -> Any:
+    return fast.__autojit_controller__.probes[0].plans[0]
+
+
+def recipe_of(fast: Any) -> Any:
+    return fast.__autojit_controller__.recipes[0]
+
+
+def graph_of(function: Any, *arguments: Any) -> Graph:
+    return aj.jit_compile(function).explain(*arguments).clusters[0].step.graph
+
+
+def is_tuning(plan: Any) -> bool:
+    return isinstance(getattr(plan.call, "__self__", None), tuning.Tuning)
+
+
+def test_what_is_tried_and_in_which_order() -> None:
+    plain, dot = graph_of(smooth, X), graph_of(product, A)
+    assert next_option([plain], [""], "") == (WIDE, "wide")
+    assert next_option([plain], ["", "wide"], "") is None
+    assert next_option([plain], ["", "wide"], "wide") is None
+    assert next_option([plain, dot], [""], "") == (FUSED, "fused")
+    assert next_option([dot], ["", "fused"], "") == (WIDE, "wide")
+    assert next_option([dot], ["", "fused"], "fused") == (WIDE, "fused+wide")
+    assert next_option([dot], ["", "fused", "fused+wide"], "fused") is None
+    assert next_option([], [""], "") is None
+
+
+def test_nothing_wide_where_the_processor_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(options, "has_wide_vectors", lambda: False)
+    assert next_option([graph_of(smooth, X)], [""], "") is None
+
+
+def test_products_of_many_axes_are_kept_from_ynn() -> None:
+    def many(a):
+        return a @ a
+
+    graph = graph_of(many, np.ones((1, 1, 1, 1, 2, 2)))
+    assert next_option([graph], [""], "") == (WIDE, "wide")
+    assert compile_options(graph, "fused")[_FUSIONS] == ""
+
+
+def test_the_options() -> None:
+    plain, dot = graph_of(smooth, X), graph_of(product, A)
+    assert _FUSIONS not in compile_options(plain) and compile_options(dot)[_FUSIONS] == ""
+    assert _FUSIONS not in compile_options(dot, "fused") and _WIDTH not in compile_options(dot, "fused")
+    assert compile_options(plain, "wide")[_WIDTH] == 512
+    assert len({cluster_key(plain), cluster_key(plain, "wide"), cluster_key(dot), cluster_key(dot, "wide")}) == 4
+
+
+@pytest.mark.usefixtures("pays")
+def test_what_is_faster_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = slowed(monkeypatch, {"wide": 0.001})
+    fast = run(smooth, X)
+    assert seen == ["", "wide"] and recipe_of(fast).choice == "wide" and not is_tuning(plan_of(fast))
+    (cluster,) = fast.explain(X).clusters
+    assert cluster.options == "vectors of 512 bits" == cluster.to_dict()["options"]
+    assert "chosen by measurement: vectors of 512 bits" in str(fast.explain(X))
+    compiles = fast.cache_info().compiles
+    assert "sqrt" in fast.get_compiler_ir(X)("optimized_hlo")
+    assert fast.cache_info().compiles == compiles  # the one that runs is shown
+
+
+@pytest.mark.usefixtures("pays")
+def test_what_is_slower_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = slowed(monkeypatch, {"wide": 0.007})
+    fast = run(smooth, X)
+    assert seen == ["", "wide"] and recipe_of(fast).choice == "" and not is_tuning(plan_of(fast))
+    assert not plan_of(fast).is_native and fast.explain(X).clusters[0].options == ""
+
+
+@pytest.mark.usefixtures("pays")
+def test_what_is_hopeless_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    slowed(monkeypatch, {"wide": 0.05})
+    start = time.perf_counter()
+    run(smooth, X)
+    assert time.perf_counter() - start < 60 * 0.005 + 3 * 0.05 + 5
+
+
+@pytest.mark.usefixtures("pays")
+def test_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = slowed(monkeypatch, {"fused": 0.003, "fused+wide": 0.001})
+    fast = run(product, A)
+    assert seen == ["", "fused", "fused+wide"] and recipe_of(fast).choice == "fused+wide"
+    assert fast.explain(A).clusters[0].options == "matrix products by XLA's YNN library, vectors of 512 bits"
+
+
+@pytest.mark.usefixtures("pays")
+def test_a_plan_that_loses_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = slowed(monkeypatch, {"": 0.2})
+    fast = run(product, A)
+    assert seen[:2] == ["", "fused"] and not plan_of(fast).is_native
+    assert "fused" in recipe_of(fast).choice
+
+
+@pytest.mark.usefixtures("pays")
+def test_numpy_where_all_lose(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = slowed(monkeypatch, {"": 0.14, "fused": 0.15, "wide": 0.16})
+    fast = run(product, A)
+    assert seen == ["", "fused", "wide"]
+    assert plan_of(fast).reason.id == "slower" and not fast.__autojit_controller__.recipes
+
+
+@pytest.mark.usefixtures("pays")
+def test_what_no_option_can_make_up_for_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = slowed(monkeypatch, {"": 0.4})
+    fast = run(product, A, calls=20)
+    assert seen == [""] and plan_of(fast).reason.id == "slower"
+
+
+@pytest.mark.usefixtures("pays")
+def test_a_slow_run_must_have_been_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measured, "PAYS_AFTER", 0.25)
+    seen = slowed(monkeypatch, {"": 0.15})
+    fast = aj.autocluster(policy="measured", check=False)(product)
+    for _ in range(12):  # one slow run may take 16 times 0.15 s: 2.15 s more of NumPy's are needed, 0.1 s each
+        fast(A)
+        BACKGROUND.wait()
+    assert seen == [""]
+    for _ in range(40):
+        fast(A)
+        BACKGROUND.wait()
+    assert seen[:2] == ["", "fused"]
+
+
+@pytest.mark.usefixtures("pays")
+@pytest.mark.parametrize("flags", [{"exact": True}, {"check": True}])
+def test_not_where_every_bit_counts(monkeypatch: pytest.MonkeyPatch, flags: dict[str, bool]) -> None:
+    seen = slowed(monkeypatch, {"wide": 0.001})
+    run(smooth, X, calls=20, **flags)
+    assert seen == [""]
+
+
+def test_not_for_a_plan_of_a_few_microseconds(monkeypatch: pytest.MonkeyPatch, pays: None) -> None:
+    monkeypatch.setattr(tuning, "SHORTEST", 50e-6)
+    seen = slowed(monkeypatch, {"": 0.0})
+    monkeypatch.setattr(measured.time, "perf_counter", iter(range(10**6)).__next__)  # every run takes "1 second"
+    run(smooth, X, calls=3)
+    monkeypatch.undo()
+    assert seen == [""]
+
+
+@pytest.mark.usefixtures("pays")
+def test_options_that_cannot_be_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_plan = Maker.compile
+
+    def failing(self: Maker, prepared: Any, probe: Any) -> Any:
+        if prepared.recipe.choice:
+            raise RuntimeError("no such option")
+        return compile_plan(self, prepared, probe)
+
+    monkeypatch.setattr(Maker, "compile", failing)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("default")
+        fast = run(smooth, X, calls=20)
+    assert not plan_of(fast).is_native and not is_tuning(plan_of(fast)) and recipe_of(fast).choice == ""
+
+
+@pytest.mark.usefixtures("pays")
+def test_other_calls_and_data_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    slowed(monkeypatch, {})
+    monkeypatch.setattr(tuning, "RUNS", 10**6)  # never decided
+    monkeypatch.setattr(tuning, "HOPELESS", 1e9)
+    monkeypatch.setattr(tuning, "VERY_HOPELESS", 1e9)
+    i, j = np.arange(100), np.arange(1, 101)
+    fast = run(divided, i, j, calls=30)
+    assert is_tuning(plan_of(fast))
+    zero = np.where(j == 50, 0, j)
+    for _ in range(4):
+        with np.errstate(divide="ignore"):
+            np.testing.assert_array_equal(fast(i, zero), divided(i, zero))  # a trap
+        np.testing.assert_array_equal(fast(i[:7], j[:7]), divided(i[:7], j[:7]))  # another guard
+        np.testing.assert_array_equal(fast(i * 1.0, j), divided(i * 1.0, j))
+    assert fast.cache_info().traps == 4
+
+
+@pytest.mark.usefixtures("pays")
+def test_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    slowed(monkeypatch, {"wide": 0.001})
+    fast, wrong = aj.autocluster(policy="measured", check=False)(smooth), []
+
+    def work(k: int) -> None:
+        x = X * k
+        wanted = smooth(x)
+        wrong.extend(1 for _ in range(60) if not np.allclose(fast(x), wanted, rtol=1e-12))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(1, 9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    run(smooth, X, calls=1)
+    assert not wrong
+    for _ in range(40):
+        fast(X)
+        BACKGROUND.wait()
+    assert not is_tuning(plan_of(fast)) and len(fast.__autojit_controller__.probes[0].plans) == 1
+
+
+@pytest.mark.usefixtures("pays")
+def test_later_processes_begin_with_what_was_chosen(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    flags = {"disk_cache": True, "cache_dir": str(tmp_path)}
+    seen = slowed(monkeypatch, {"wide": 0.001})
+    CACHE.clear()  # what is in memory already is not stored
+    run(smooth, X, **flags)
+    assert seen == ["", "wide"]
+    remembered._save_all()
+    CACHE.clear()
+    again = run(smooth, X, calls=20, **flags)
+    assert seen == ["", "wide", "wide"] and recipe_of(again).choice == "wide"
+    assert again.cache_info().compiles == 0 and again.cache_info().loads == 1
+
+
+@pytest.mark.usefixtures("pays")
+def test_plans_with_products_and_numpy_take_turns_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measured, "LONGEST_BLOCK", 4)
+    monkeypatch.setattr(measured, "LONG", 1.0)
+    slowed(monkeypatch, {})
+    turns: list[bool] = []
+    took = measured.Trial._took_turn
+    monkeypatch.setattr(
+        measured.Trial, "_took_turn", lambda self, is_numpys, s: (turns.append(is_numpys), took(self, is_numpys, 0.0))
+    )
+    run(product, A, calls=30)
+    assert turns == [False] * 4 + [True] * 4 + [False] * 4
+    turns.clear()
+    run(smooth, X, calls=30)
+    assert turns == [False, True, True, False, True, False, False]
