@@ -14,6 +14,10 @@ import pytest
 
 import autojit
 from autojit.runtime.door import DOOR
+from tests.chosen import choose
+
+if "AUTOJIT_TEST_CHOICE" in os.environ:
+    choose(os.environ["AUTOJIT_TEST_CHOICE"])
 
 # No test imports what compiles in its middle; what opens the door has tests of its own, in processes of their own.
 DOOR.open()

@@ -22,6 +22,7 @@ os.environ.setdefault("AUTOJIT_FLAGS", "--disk_cache=0")
 
 import autojit as aj
 from tests import measured_mode, table_judge
+from tests.chosen import choose
 from tests.draw_programs import make_draw_program
 from tests.evaluated import evaluated
 from tests.exact_judge import judge_bits
@@ -207,7 +208,10 @@ def main(arguments: list[str] | None = None) -> int:
         "--numpy", action="store_true", help="clusters run in NumPy: some times faster, tries capture alone"
     )
     parser.add_argument("--policy", choices=["eager", "measured", "strict"], default="eager", help="when to compile")
+    parser.add_argument("--choice", default="", help="XLA's options that measurement may choose: fused+wide")
     options = parser.parse_args(arguments)
+    if options.choice:
+        choose(options.choice)
     _policy[0] = options.policy
     _exact[0] = options.exact
     if options.policy == "measured":
