@@ -83,6 +83,8 @@ class Noise:
         self.flush = flush
         self.sign = -1.0 if seed % 2 else 1.0
         self.snaps = seed % 4 > 1
+        #: In which dtype that call computes, where it is not the operands' common one: small integers in float16.
+        self.computes: Any = None
         #: By how much a quotient of sums makes their errors larger, in the call that is judged now.
         self.condition: Any = 1.0
         namespace: dict[str, Any] = {"__name__": "random_program"}
@@ -115,6 +117,7 @@ class Noise:
         if isinstance(result, list | tuple) and out is None:
             return self._again(result, [self.move(part, row.name, flat) for part in result])
         self.condition = _condition(function, args, kwargs, result)
+        self.computes = _loop_of(function, args, kwargs)
         fresh = out is not None or not any(
             isinstance(part, np.ndarray) and np.may_share_memory(part, result) for part in flat
         )
@@ -124,10 +127,12 @@ class Noise:
         return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
 
     def binary(self, name: str, left: Any, right: Any) -> Any:
+        self.computes = None
         result = _BINARY[name](left, right)
         return self.move(result, _ROWS.get(name, ""), (left, right))
 
     def after(self, name: str, target: Any, value: Any) -> Any:
+        self.computes = None
         return self.move(target, _ROWS[name], (target, value))
 
     def move(self, value: Any, name: str, operands: Any) -> Any:
@@ -167,7 +172,7 @@ class Noise:
             unit = _unit(bound, tuple(operands), array)
             if bound is BOUNDS["np.average"]:
                 unit = (unit + np.abs(array) * np.finfo(array.dtype).eps) * self.condition
-            unit = unit * allowed * _widened(array, operands)
+            unit = unit * allowed * _widened(array, operands, self.computes)
             for part in parts:
                 # Of different sizes, so that two errors do not cancel.
                 error = self.rng.choice([-1.0, 1.0], part.shape) * self.rng.uniform(0.8, 1.0, part.shape) * unit
@@ -215,10 +220,22 @@ def _may_overflow(bound: Bound, array: np.ndarray, operands: list[Any]) -> bool:
     return bool(term * max((size.size for size in sizes), default=0) > np.finfo(array.dtype).max)
 
 
-def _widened(array: np.ndarray, operands: list[Any]) -> float:
+def _loop_of(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """The dtype in which a ufunc computes its first result from integers; None for other calls."""
+    if not isinstance(function, np.ufunc) or kwargs.keys() & {"dtype", "signature"}:
+        return None
+    kinds = [type(one) if type(one) in (int, float, complex) else np.asarray(one).dtype for one in args[: function.nin]]
+    try:
+        found = function.resolve_dtypes((*kinds, *[None] * function.nout))[function.nin]
+    except (TypeError, ValueError):
+        return None
+    return found if found.kind in "fc" and not any(np.dtype(kind).kind in "fc" for kind in kinds) else None
+
+
+def _widened(array: np.ndarray, operands: list[Any], computes: Any) -> float:
     """How many units of the result one unit of the operands' precision is: `out=` may be wider."""
     try:
-        computed = np.result_type(*operands)
+        computed = computes or np.result_type(*operands)
     except (TypeError, ValueError, OverflowError):
         return 1.0
     if computed.kind not in "fc":
