@@ -10,6 +10,12 @@ import pytest
 import scipy.linalg
 
 import autojit as aj
+from autojit.ops.host import host_function
+
+
+class Fake:
+    def seven_times(self, x):
+        return x * 7
 
 
 @pytest.mark.parametrize(
@@ -19,6 +25,9 @@ import autojit as aj
         ("numpy.exp", lambda x: x * 7, lambda x: np.exp(x) + 1),
         ("numpy.cumsum", functools.partial(lambda a, x: a * x, 7), lambda x: np.cumsum(x) + 1),
         ("numpy.cumsum", functools.wraps(np.cumsum)(lambda x: x * 7), lambda x: np.cumsum(x) + 1),
+        ("numpy.exp", Fake().seven_times, lambda x: np.exp(x) + 1),
+        ("builtins.abs", Fake().seven_times, lambda x: abs(x) + 1),
+        ("numpy.exp", np.vectorize(lambda x: x * 7), lambda x: np.exp(x) + 1),
         ("numpy.random.normal", lambda **options: np.ones(3), lambda x: x + np.random.normal(size=3)),
         ("numpy.linalg", types.SimpleNamespace(norm=lambda x: x * 7), lambda x: np.linalg.norm(x) + 1),
         ("math.exp", lambda x: 7.0, lambda x: x + math.exp(1.0)),
@@ -79,3 +88,10 @@ def test_a_function_that_passes_for_scipys_may_have_effects():
     for _ in range(3):
         function(np.ones(2))
     assert SAID == [2.0] * 3
+
+
+@pytest.mark.parametrize(
+    "name", ["cholesky", "eigh", "svd", "qr", "pinv", "lstsq", "schur", "expm", "solve", "inv", "lu"]
+)
+def test_scipys_functions_are_its_own_whoever_has_wrapped_them(name):
+    assert host_function(getattr(scipy.linalg, name)) is not None

@@ -28,8 +28,8 @@ class Option:
     Attributes:
         name: One word; a choice of several has them with "+" between them.
         text: What it is, for people.
-        gain: How many times as fast it may make a cluster.
-        loss: How many times as slow.
+        gain: How many times as fast it makes a cluster at most.
+        loss: How many times as slow at most.
     """
 
     name: str
@@ -59,7 +59,7 @@ def compile_options(graph: Graph, choice: str = "") -> dict[str, Any]:
 
     Args:
         graph: The cluster.
-        choice: What measurement has chosen: names of `OPTIONS`. Those that do not apply to the cluster change nothing.
+        choice: What measurement has chosen: names of `OPTIONS`, all of which apply to the cluster.
     """
     chosen = choice.split("+")
     options: dict[str, Any] = {EXTRA: {"xla_cpu_disable_tiled_emitter": "true"}}
@@ -90,10 +90,15 @@ def next_option(graphs: Iterable[Graph], tried: Iterable[str], best: str) -> tup
     return None
 
 
-def describe(choice: str, graph: Graph) -> str:
-    """What a choice means for a cluster, for people; "" where nothing was chosen by measurement."""
-    chosen = choice.split("+")
-    return ", ".join(option.text for option in OPTIONS if option.name in chosen and _applies(option, (graph,)))
+def what_applies(choice: str, graph: Graph) -> str:
+    """A choice without what means nothing for a cluster."""
+    names = choice.split("+")
+    return "+".join(sorted(option.name for option in OPTIONS if option.name in names and _applies(option, (graph,))))
+
+
+def in_words(choice: str) -> str:
+    """A choice for people; "" for the usual options."""
+    return ", ".join(option.text for option in OPTIONS if option.name in choice.split("+"))
 
 
 def has_products(graph: Graph) -> bool:
@@ -126,7 +131,7 @@ def _has_many_axes(graph: Graph) -> bool:
 
 @functools.cache
 def has_wide_vectors() -> bool:
-    """Whether the processor has vectors of 512 bits; False where nothing tells."""
+    """Whether the processor has vectors of 512 bits, as far as Linux tells; no other system is asked."""
     try:
         return "avx512f" in Path("/proc/cpuinfo").read_text().split()
     except OSError:

@@ -12,12 +12,12 @@ from autojit.capture.explore import explore
 from autojit.capture.regions import RegionTree
 from autojit.capture.streams import calls_in
 from autojit.capture.values import UNKNOWN
-from autojit.compile.options import describe
+from autojit.compile.options import in_words, what_applies
 from autojit.errors import Reason, SourceLine
 from autojit.ir.graph import Graph, Node
 from autojit.ir.text import to_text
 from autojit.partition.steps import ClusterStep
-from autojit.runtime.compiler import USUAL, Prepared, prepare
+from autojit.runtime.compiler import USUAL, Prepared, prepare, recipe_key
 from autojit.runtime.function import Controller
 
 
@@ -54,7 +54,7 @@ class ClusterInfo:
     @property
     def options(self) -> str:
         """XLA's options that measurement has chosen for it, in words; "" for the usual ones."""
-        return describe(self.prepared.recipe.choice, self.step.graph)
+        return in_words(what_applies(self.prepared.recipe.choice, self.step.graph))
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +242,7 @@ def _explore(controller: Controller, values: dict[str, Any], out: Explanation) -
         if isinstance(found, Cut):
             (out.unknown if found.reason.id == "unknown-value" else out.native_statements).append(found.reason)
         else:
-            recipe = controller.recipes.get(found.region.number, USUAL)
+            recipe = controller.recipes.get(recipe_key(found), USUAL)
             _add_clusters(controller, prepare(found, controller.config, controller.strict, recipe), out)
 
 

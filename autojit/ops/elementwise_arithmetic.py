@@ -156,11 +156,11 @@ def sign(x: Any) -> Any:
 
 
 def _complex_sign(x: Any) -> Any:
-    """`x / abs(x)`; one infinite part alone gives the direction."""
+    """`x / abs(x)`; one infinite part alone gives the direction, and the imaginary one where `abs(x)` overflows."""
     a, b, size = lax.real(x), lax.imag(x), absolute(x)
     zero, lost = jnp.zeros_like(a), isnan(size) | (isinf(a) & isinf(b))
     part_a = jnp.where(isinf(size), jnp.where(isinf(a), lax.sign(a), zero), exact.divide(a, size))
-    part_b = jnp.where(isinf(size), jnp.where(isinf(b), lax.sign(b), zero), exact.divide(b, size))
+    part_b = jnp.where(isinf(size), jnp.where(isinf(a), zero, lax.sign(b)), exact.divide(b, size))
     nothing = jnp.full_like(a, jnp.nan)
     part_a, part_b = (jnp.where(lost, nothing, jnp.where(size == 0, zero, part)) for part in (part_a, part_b))
     return lax.complex(part_a, part_b)

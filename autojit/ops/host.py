@@ -16,7 +16,7 @@ from autojit.ops.declared import DECLARED
 from autojit.ops.families import small_dummy
 from autojit.ops.inference import compiled, public_name, specs_of
 from autojit.ops.quantiles import quantile_infer, quantile_samples
-from autojit.ops.trust import home_of
+from autojit.ops.trust import is_trusted
 
 #: Packages whose functions are pure: arrays in, arrays out.
 PURE_PACKAGES = (
@@ -72,8 +72,9 @@ def is_pure(function: Any) -> bool:
     if isinstance(function, np.ufunc):
         # `np.frompyfunc` wraps any Python function, on objects only.
         return any("O" not in loop for loop in function.types)
-    is_plain = isinstance(function, types.FunctionType)  # builtins have their module in `__module__`
-    module = home_of(function) if is_plain else getattr(function, "__module__", None) or ""
+    if isinstance(function, types.FunctionType) and not is_trusted(function):
+        return False  # the user's, with SciPy's name: SciPy's own may be wrapped by another package of it
+    module = getattr(function, "__module__", None) or ""
     return any(module == package or module.startswith(f"{package}.") for package in PURE_PACKAGES)
 
 

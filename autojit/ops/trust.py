@@ -7,16 +7,22 @@ import types
 from collections.abc import Container
 from typing import Any
 
+import numpy as np
+
 #: Packages whose functions and constants do not change while a program runs.
 TRUSTED = ("numpy", "scipy", "math", "cmath", "operator", "builtins")
 #: What their modules may hold besides their own.
 _LIBRARIES = sys.stdlib_module_names.union(TRUSTED)
+#: What is told by where it was written.
+_WRITTEN = types.FunctionType | types.MethodType | type | types.ModuleType
 
 
 def home_of(value: Any) -> str:
-    """The name of the module in which a function of Python code, a class or any other object's class was written."""
+    """The name of the module in which something was written: a function or method, a class, else the object's class."""
+    if isinstance(value, types.MethodType):
+        return home_of(value.__func__)
     if isinstance(value, types.FunctionType):  # `functools.wraps` copies `__module__`
-        return value.__globals__.get("__name__") or value.__module__ or ""
+        return str(value.__globals__.get("__name__") or value.__module__ or "")
     if isinstance(value, types.ModuleType):
         return str(vars(value).get("__name__", ""))
     return (value if isinstance(value, type) else type(value)).__module__ or ""
@@ -29,8 +35,10 @@ def is_trusted(value: Any) -> bool:
 
 def is_put_there(value: Any) -> bool:
     """Whether an object that was found in a trusted module is somebody else's, as in tests."""
+    if type(value) is np.vectorize:
+        return True
     # A partial of Python's or a mock is told by its class, but what it calls may be the user's.
-    own: Container[str] = _LIBRARIES if isinstance(value, types.FunctionType | type | types.ModuleType) else TRUSTED
+    own: Container[str] = _LIBRARIES if isinstance(value, _WRITTEN) else TRUSTED
     return _package_of(value) not in own
 
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from autojit.capture.capture import Capture
 from autojit.compile.cache import CACHE
 from autojit.compile.executable import Executable
+from autojit.compile.key import cluster_key
+from autojit.compile.options import what_applies
 from autojit.compile.persistent import disk_cache
 from autojit.config import Config
 from autojit.ir.graph import Graph
@@ -33,6 +35,8 @@ class Recipe(NamedTuple):
     choice: str = ""
 
 
+#: A region's number, and a digest of its graph.
+RecipeKey = tuple[int, str]
 #: How a region is compiled at first.
 USUAL = Recipe()
 
@@ -71,11 +75,27 @@ def other_rung(prepared: Prepared) -> tuple[Pass, ...] | None:
     return with_rung(vectorize_always) if any(rung.dearer for rung in rungs) else None
 
 
+def recipe_key(capture: Capture) -> RecipeKey:
+    """What a recipe is chosen for: a region and what was captured of it."""
+    assert capture.graph is not None
+    return capture.region.number, cluster_key(capture.graph).digest
+
+
+def note_recipe(recipes: dict[RecipeKey, Recipe], prepared: Prepared) -> None:
+    """Note how what was captured is compiled from now on."""
+    if prepared.recipe != USUAL:
+        recipes[recipe_key(prepared.capture)] = prepared.recipe
+    elif recipes:
+        recipes.pop(recipe_key(prepared.capture), None)
+
+
 def is_at_hand(prepared: Prepared, config: Config, prefix: str = "") -> bool:
     """Whether the caches have all clusters, so that nothing has to be compiled."""
     disk = disk_cache(config)
     choice = prepared.recipe.choice
-    return all(CACHE.is_at_hand(_named(step, prefix), disk, choice) for step in prepared.clusters)
+    return all(
+        CACHE.is_at_hand(_named(step, prefix), disk, what_applies(choice, step.graph)) for step in prepared.clusters
+    )
 
 
 def _named(step: ClusterStep, prefix: str) -> Graph:
@@ -84,6 +104,7 @@ def _named(step: ClusterStep, prefix: str) -> Graph:
 
 def compile_step(step: ClusterStep, prefix: str, counters: Counters, config: Config, choice: str) -> Executable:
     """The executable of a cluster with a choice of options, from the caches or compiled now."""
+    choice = what_applies(choice, step.graph)
     executable, made = CACHE.request(_named(step, prefix), disk_cache(config), choice)
     if made and executable.is_loaded:
         counters.loads += 1

@@ -38,7 +38,7 @@ from autojit.runtime.twins import Twins
 from autojit.runtime.warmup import WarmUp
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
-    from autojit.runtime.compiler import Recipe
+    from autojit.runtime.compiler import Recipe, RecipeKey
     from autojit.runtime.maker import Maker
 
 #: All controllers, so that autojit can be switched off and on as a whole.
@@ -83,8 +83,8 @@ class Controller:
         self.no_source: Reason | None = None
         self.enabled = enabled and not is_cut_off()
         self.callees: list[Controller] = []
-        #: What measurement has chosen for a region, by its number.
-        self.recipes: dict[int, Recipe] = {}
+        #: What measurement has chosen, where that is not the usual recipe.
+        self.recipes: dict[RecipeKey, Recipe] = {}
         self.twins = Twins(self._twin)
         self.warm_up = WarmUp(self) if config.policy == "measured" and not strict else None
         self._maker: Maker | None = None

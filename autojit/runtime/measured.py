@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 import math
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from autojit.compile.options import has_products, next_option
 from autojit.errors import Reason, Trapped
 from autojit.passes.pipeline import PIPELINE
 from autojit.runtime import plans
 from autojit.runtime.background import BACKGROUND
-from autojit.runtime.compiler import Prepared, Recipe, other_rung, prepare
+from autojit.runtime.compiler import Prepared, Recipe, note_recipe, other_rung, prepare
 from autojit.runtime.heat import HOPELESS, KEEP_BELOW, PAYS_AFTER, VERY_HOPELESS, Heat
 from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
 from autojit.runtime.plan import NATIVE, Plan
 from autojit.runtime.plan_writer import native_plan
 from autojit.runtime.remembered import Verdict
-from autojit.runtime.tuning import tuned
+from autojit.runtime.tuning import tune
+from autojit.runtime.turns import Turns
 
 log = logging.getLogger("autojit")
 
@@ -32,11 +32,17 @@ LONG = 0.1
 BEYOND_DOUBT = 2.0
 #: How many runs of a plan are timed; the first ones touch new memory.
 TIMED_RUNS = 4
-#: Where NumPy multiplies matrices the two take turns in blocks of so many seconds, or so many runs: the threads of its
-#: library spin for some 60 ms after a product, and what comes next takes up to twice as long.
-BLOCK, LONGEST_BLOCK = 0.15, 64
+#: After so many blocks a plan that takes turns in blocks has come a second time.
+TIMED_BLOCKS = 2
 #: A plan does not lose before it has run for so many seconds, or so often: other programs may have been in its way.
 LOSES_AFTER, MOST_RUNS = 0.03, 32
+
+
+class _Next(NamedTuple):
+    """What is compiled next, once NumPy has taken so many seconds since the capture."""
+
+    numpy_seconds: float
+    prepare: Callable[[], Prepared]
 
 
 class Trial:
@@ -69,19 +75,18 @@ class Trial:
         self.numpy = Heat(kind)
         #: The same while XLA compiles, which takes processors from NumPy.
         self.rough = Heat(kind)
+        #: Whether XLA's options were all tried.
         self.is_tuned = False
         if verdict is not None and verdict.wins:
             self.rough.add(verdict.numpy_seconds)
-            self.is_tuned = verdict.choice is not None
-            self.prepared = replace(prepared, recipe=Recipe(choice=verdict.choice or ""))
+            self.is_tuned = verdict.is_tuned
+            self.prepared = replace(prepared, recipe=Recipe(choice=verdict.choice))
         self.times: list[float] = []
-        self.turns = 0
-        #: How many blocks have ended, whose turn it is, and how far the block that runs has come.
-        self.blocks, self._is_numpys_block, self._seconds, self._runs = 0, False, 0.0, 0
+        self.turns = self._new_turns()
         #: What was slower than NumPy, with its times.
         self.slower: list[tuple[float, Prepared]] = []
-        #: What is compiled next, when NumPy has taken so many seconds more.
-        self._next: tuple[float, Callable[[], Prepared]] | None = None
+        #: What is compiled next, once NumPy has taken long enough.
+        self.next: _Next | None = None
         self.plan = Plan(self.enter, self.guard.source, prepared.capture, reason=self)
         self._lock = threading.RLock()  # a signal handler may make such a call, too
 
@@ -95,10 +100,8 @@ class Trial:
         try:
             self.prepared = prepared()
             compiled = self.controller.maker.compile(self.prepared, self.probe)
-            self.controller.recipes[self.probe.region.number] = self.prepared.recipe
             with self._lock:
-                self.times, self.compiled = [], compiled
-                self.blocks, self._is_numpys_block = 0, False
+                self.times, self.turns, self.compiled = [], self._new_turns(), compiled
         except BaseException as error:  # nobody else would tell it
             if not BACKGROUND.is_here() and (not isinstance(error, Exception) or is_the_programs(error)):
                 raise
@@ -113,50 +116,41 @@ class Trial:
             if self.guard.call(*values) is None:
                 return None
             if compiled is not None:
-                self._took_turn(True, self.numpy.best)  # the time of an earlier run: this one's is not known yet
+                self._took(self.numpy.best)  # what an earlier run took: this one is to come
             if self.error is not None:
                 self._fail()
             self.controller.trouble.of_the_disk()
-            if self._next is not None:
-                self._go_on()
+            if self.next is not None:
+                self._try_next()
             self.probe.time(self.rough if compiled is None else self.numpy)
             return NATIVE
         start = time.perf_counter()
         try:
             result = compiled.call(*values)
         except Trapped:  # NumPy takes this call, after all that the plan has done in vain
-            self._took_turn(False, math.inf)
+            self._took(math.inf)
             self._note(compiled, math.inf)
             raise
         seconds = time.perf_counter() - start
         if result is not None and result is not NATIVE:
-            self._took_turn(False, seconds)
+            self._took(seconds)
             self._note(compiled, seconds)
         return result
 
     def _is_numpys_turn(self) -> bool:
-        """The two take turns like 0110 1001: then calls that differ in some order of their own count alike.
-
-        Where NumPy takes long it is timed once, and not at all if the plan is faster beyond doubt.
-        """
+        """The two take turns, but where NumPy takes long: there it is timed once, or not at all if it loses by far."""
         if self.numpy.best >= LONG:
             return False
         if not self.numpy.calls and self.rough.best >= LONG:
             return bool(self.times)
-        return self._is_numpys_block if self._in_blocks else self.turns.bit_count() % 2 == 1
+        return self.turns.is_seconds
 
-    @functools.cached_property
-    def _in_blocks(self) -> bool:
-        return any(has_products(step.graph) for step in self.prepared.clusters)
+    def _new_turns(self) -> Turns:
+        return Turns(any(has_products(step.graph) for step in self.prepared.clusters))
 
-    def _took_turn(self, is_numpys: bool, seconds: float) -> None:
+    def _took(self, seconds: float) -> None:
         with self._lock:
-            self.turns += 1
-            if is_numpys is self._is_numpys_block:
-                self._seconds, self._runs = self._seconds + seconds, self._runs + 1
-                if self._seconds >= BLOCK or self._runs >= LONGEST_BLOCK:
-                    self.blocks, self._is_numpys_block = self.blocks + 1, not is_numpys
-                    self._seconds, self._runs = 0.0, 0
+            self.turns.took(seconds)
 
     def _note(self, compiled: Plan, seconds: float) -> None:
         try:
@@ -183,7 +177,8 @@ class Trial:
             if loses and runs < MOST_RUNS and sum(self.times) < LOSES_AFTER:
                 return 0.0
             hopeless = best > VERY_HOPELESS * seconds or (runs > 1 and best > HOPELESS * seconds)
-            is_enough = self.blocks >= 3 if self._in_blocks and seconds < LONG else runs >= TIMED_RUNS
+            in_blocks = self.turns.in_blocks and seconds < LONG
+            is_enough = self.turns.blocks > TIMED_BLOCKS if in_blocks else runs >= TIMED_RUNS
             return seconds if hopeless or is_enough else 0.0
         return self.rough.best if self.rough.best >= max(LONG, BEYOND_DOUBT * best) else 0.0
 
@@ -193,49 +188,54 @@ class Trial:
             self._win(compiled, best, numpy_seconds)
             return
         self.slower.append((best, self.prepared))
-        self._next = None if best == math.inf else self._other_way(numpy_seconds)
-        if self._next is None:
+        self.next = None if best == math.inf else self._other_way(numpy_seconds)
+        if self.next is None:
             self._lose(numpy_seconds)
-        else:
-            self._remember(False, best, numpy_seconds)  # as things are
-            self._go_on()
+            return
+        if self.next.numpy_seconds > self._numpy_spent and self.prepared.recipe.passes is PIPELINE:
+            self._remember(Verdict(False, numpy_seconds, best, self.prepared.seconds))  # the process may end before
+        self._try_next()
 
     def _win(self, compiled: Plan, best: float, numpy_seconds: float) -> None:
-        recipe = self.prepared.recipe
-
-        def note(choice: str | None, seconds: float) -> None:
-            # Later processes begin with the first rung.
-            if recipe.passes is PIPELINE and not self.controller.config.check:
-                self._remember(True, seconds, numpy_seconds, choice)
-
-        note(recipe.choice if self.is_tuned else None, best)
-        if not self.is_tuned:
-            tried = [prepared.recipe.choice for _, prepared in self.slower]
-            compiled = tuned(self.controller, self.probe, self.prepared, compiled, best, tried, note)
+        controller, prepared = self.controller, self.prepared
         plans.replace(self.probe, self.plan, compiled)
+        if controller.config.check:
+            return
+        note_recipe(controller.recipes, prepared)
 
-    def _other_way(self, numpy_seconds: float) -> tuple[float, Callable[[], Prepared]] | None:
-        """What else may be faster than NumPy, and how long NumPy must have taken before it is tried."""
-        config = self.controller.config
+        def remember(choice: str, seconds: float, is_tuned: bool) -> None:
+            if prepared.recipe.passes is PIPELINE:  # later processes begin with the first rung
+                self._remember(Verdict(True, numpy_seconds, seconds, prepared.seconds, choice, is_tuned))
+
+        tried = [slower.recipe.choice for _, slower in self.slower]
+        is_tried = not self.is_tuned and tune(controller, self.probe, prepared, compiled, best, tried, remember)
+        remember(prepared.recipe.choice, best, not is_tried)
+
+    def _other_way(self, numpy_seconds: float) -> _Next | None:
+        """What else may be faster than NumPy."""
+        config, capture = self.controller.config, self.prepared.capture
         if len(self.slower) == 1 and (passes := other_rung(self.prepared)) is not None:
-            capture = self.prepared.capture
-            return 0.0, lambda: prepare(capture, config, recipe=Recipe(passes))
+            return _Next(0.0, lambda: prepare(capture, config, recipe=Recipe(passes)))
         best, prepared = min(self.slower, key=lambda one: one[0])
-        recipe, tried = prepared.recipe, [prepared.recipe.choice for _, prepared in self.slower]
+        recipe, tried = prepared.recipe, [slower.recipe.choice for _, slower in self.slower]
+        if "" not in tried:  # an earlier process has chosen
+            return _Next(0.0, lambda: replace(prepared, recipe=recipe._replace(choice="")))
         found = next_option((step.graph for step in prepared.clusters), tried, recipe.choice)
         if config.exact or found is None or best > found[0].gain * KEEP_BELOW * numpy_seconds:
             return None
         option, choice = found
-        recipe = recipe._replace(choice=choice)
-        return self._numpy_spent + option.loss * best - PAYS_AFTER, lambda: replace(prepared, recipe=recipe)
+        # One slow run may take as long as NumPy has by then; what it took before the capture counts, too.
+        price = self._numpy_spent + option.loss * best - PAYS_AFTER
+        return _Next(price, lambda: replace(prepared, recipe=recipe._replace(choice=choice)))
 
-    def _go_on(self) -> None:
-        """Compile what is tried next, when its time has come."""
+    def _try_next(self) -> None:
+        """Compile what is tried next, if NumPy has taken long enough."""
         with self._lock:
-            if self._next is None or self._numpy_spent < self._next[0]:
+            following = self.next
+            if following is None or self._numpy_spent < following.numpy_seconds:
                 return
-            (_, prepared), self._next = self._next, None
-        if not BACKGROUND.submit(lambda: self._attempt(prepared)):
+            self.next = None
+        if not BACKGROUND.submit(lambda: self._attempt(following.prepare)):
             self._lose(self.numpy.best or self.rough.best)
 
     @property
@@ -246,14 +246,13 @@ class Trial:
     def _lose(self, numpy_seconds: float) -> None:
         """Such calls are NumPy's from now on."""
         best = min(seconds for seconds, _ in self.slower)
-        self.controller.recipes.pop(self.probe.region.number, None)
         if best == math.inf:
             self._leave(Reason("trapped", "the data raised errors", self._line))
             return
         self._leave(
             Reason("slower", f"{best * 1e3:.3g} ms compiled, {numpy_seconds * 1e3:.3g} ms in NumPy", self._line)
         )
-        self._remember(False, best, numpy_seconds)
+        self._remember(Verdict(False, numpy_seconds, best, self.prepared.seconds))
 
     def _fail(self) -> None:
         """Compiling has failed: tell it where it can be caught, and has the user's line."""
@@ -277,8 +276,7 @@ class Trial:
     def _line(self) -> Any:
         return self.controller.tree.source.line(self.probe.region.statements[0])
 
-    def _remember(self, wins: bool, best: float, numpy_seconds: float, choice: str | None = None) -> None:
-        verdict = Verdict(wins, numpy_seconds, best, self.prepared.seconds, choice)
+    def _remember(self, verdict: Verdict) -> None:
         self.warm_up.remember(self.probe, self.numpy.kind, verdict)
 
 

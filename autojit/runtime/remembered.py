@@ -29,14 +29,20 @@ class Verdict:
         numpy_seconds: NumPy's time for one call.
         compiled_seconds: The plan's.
         capture_seconds: How long capturing took, which every process has to do for itself.
-        choice: XLA's options that were the fastest ones; `None` where nobody has tried others.
+        choice: The choice of XLA's options with which this was measured.
+        is_tuned: Whether all others were tried, too.
     """
 
     wins: bool
     numpy_seconds: float
     compiled_seconds: float
     capture_seconds: float
-    choice: str | None = None
+    choice: str = ""
+    is_tuned: bool = False
+
+    def __post_init__(self) -> None:
+        if type(self.choice) is not str:
+            raise TypeError(f"a choice is a str, not {self.choice!r}")
 
     @property
     def pays_at_once(self) -> bool:

@@ -7,33 +7,92 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
+from autojit.compile.executable import Executable
 from autojit.compile.options import next_option
+from autojit.errors import Trapped
 from autojit.runtime import heat, plans
 from autojit.runtime.background import BACKGROUND
-from autojit.runtime.compiler import Prepared
+from autojit.runtime.compiler import Prepared, note_recipe
 from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
 from autojit.runtime.plan import NATIVE, Plan
+from autojit.runtime.turns import Turns
 
 log = logging.getLogger("autojit")
 
 #: Plans that take fewer seconds stay as they are: entering them is a good part of it.
 SHORTEST = 50e-6
-#: How many times as long as a further compilation a plan must have run, and as one slow run of what is tried.
+#: How many times as long as a further compilation a plan must have run, and as the slowest run that may come.
 PAYS = 4.0
-#: How many runs of each are timed.
+#: How many runs of each are timed, after one that is not: the first one touches new memory.
 RUNS = 6
 #: What is tried must need at most this fraction of the time ...
 BETTER = 0.95
-#: ... and is given up after two runs that took more than this many times as long ...
+#: ... and is given up after two timed runs that took more than this many times as long ...
 HOPELESS = 1.5
 #: ... or one that took this many times as long.
 VERY_HOPELESS = 4.0
+#: Compiling a program takes about so many times as long as loading it.
+_LOADING = 20.0
+
+#: Takes a choice of options, the seconds of a run with it, and whether there is nothing left to try.
+Remember = Callable[[str, float, bool], None]
+
+
+class _Race:
+    """A plan with other options against the one in use.
+
+    Args:
+        choice: The options.
+        price: How many seconds the plan in use must have run before the other one is compiled.
+    """
+
+    def __init__(self, choice: str, price: float) -> None:
+        self.choice = choice
+        self.price = price
+        self.spent = 0.0
+        self.is_compiling = False
+        self.rival: Plan | None = None
+        self.prepared: Prepared | None = None
+        self.turns = Turns()
+        self._times: dict[bool, list[float]] = {False: [], True: []}
+
+    def add(self, is_rivals: bool, seconds: float) -> None:
+        """Note a run."""
+        self.turns.took(seconds)
+        self._times[is_rivals].append(seconds)
+
+    @property
+    def seconds(self) -> tuple[float, float]:
+        """The shortest timed runs, ours and the rival's; infinite where there is none."""
+        ours, theirs = (min(times[1:], default=float("inf")) for times in self._times.values())
+        return ours, theirs
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the runs decide."""
+        (ours, theirs), runs = self.seconds, min(map(len, self._times.values())) - 1
+        if runs < 1:
+            return False
+        return runs >= RUNS or theirs > VERY_HOPELESS * ours or (runs > 1 and theirs > HOPELESS * ours)
+
+
+class _State(NamedTuple):
+    """The plan in use, what it was compiled from, the choices that were tried, and what is tried now, if anything is.
+
+    It is replaced as a whole: an exception from outside may come between any two steps.
+    """
+
+    plan: Plan
+    prepared: Prepared
+    seconds: float
+    tried: frozenset[str]
+    race: _Race | None
 
 
 class Tuning:
-    """Tries other options for a plan, one after the other, while it is used. It takes part as that plan.
+    """Tries other options for a plan, one after the other, while it is used. It stands in the plan's place.
 
     Args:
         controller: The function's.
@@ -42,7 +101,7 @@ class Tuning:
         compiled: The plan.
         seconds: How long a run takes.
         tried: Choices of options that were slower.
-        note: Takes the choice that has won and its seconds, at the end.
+        remember: Is told what has won, at the end.
     """
 
     def __init__(
@@ -53,130 +112,132 @@ class Tuning:
         compiled: Plan,
         seconds: float,
         tried: Iterable[str],
-        note: Callable[[str, float], None],
+        remember: Remember,
     ) -> None:
         self.controller = controller
         self.probe = probe
-        self.prepared = prepared
-        self.best = compiled
-        self.seconds = seconds
-        self.tried = {*tried, prepared.recipe.choice}
-        self.note = note
+        self.remember = remember
         self.plan = replace(compiled, call=self.enter)
-        self.choice: str | None = None
-        self.rival: Plan | None = None
-        #: The times of the best plan and of the rival.
-        self.times: tuple[list[float], list[float]] = ([], [])
-        self.turns = 0
-        #: How long the plan has run since the last trial, and how long it must have before the next one.
-        self.spent, self.price = 0.0, 0.0
         self._lock = threading.RLock()  # a signal handler may make such a call, too
-        self._look_on()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether there is nothing to try."""
-        return self.choice is None
+        self.state = _looked_on(compiled, prepared, seconds, frozenset([*tried, prepared.recipe.choice]))
 
     def enter(self, *values: Any) -> Any:
-        """One call of the plan, or of what is tried beside it."""
-        rival = self.rival
-        # In turns like 0110 1001, see `Trial`.
-        plan = self.best if rival is None or self.turns.bit_count() % 2 == 0 else rival
+        """One call of the plan in use, or of what is tried beside it."""
+        state = self.state
+        race = state.race
+        is_rivals = race is not None and race.rival is not None and race.turns.is_seconds
         start = time.perf_counter()
-        result = plan.call(*values)
-        seconds = time.perf_counter() - start
-        if result is not None and result is not NATIVE:
+        if is_rivals:
+            assert race is not None and race.rival is not None
             try:
-                self._add(plan, seconds)
+                result = race.rival.call(*values)
+            except Trapped:
+                raise
+            except Exception as error:
+                if is_the_programs(error):
+                    raise
+                self._end(race, error)
+                return state.plan.call(*values)
+        else:
+            result = state.plan.call(*values)
+        seconds = time.perf_counter() - start
+        if race is not None and result is not None and result is not NATIVE:
+            try:
+                self._add(race, is_rivals, seconds)
             except Exception as error:  # what the plan has done is done
                 if comes_from_a_signal(error):
                     raise
                 log.debug("options could not be tried", exc_info=error)
         return result
 
-    def _add(self, plan: Plan, seconds: float) -> None:
+    def _add(self, race: _Race, is_rivals: bool, seconds: float) -> None:
         with self._lock:
-            self.spent += seconds
-            if self.choice is None:
+            if race is not self.state.race:
+                return  # another thread has decided
+            if race.rival is not None:
+                race.add(is_rivals, seconds)
+                if race.is_over:
+                    self._decide(race)
                 return
-            if self.rival is not None:
-                self.turns += 1
-                self.times[plan is self.rival].append(seconds)
-                self._decide(self.rival)
-            elif self.spent >= self.price:
-                self.price = float("inf")
-                BACKGROUND.submit(self._compile)
+            race.spent += seconds
+            if race.spent >= race.price and not race.is_compiling:
+                race.is_compiling = BACKGROUND.submit(lambda: self._compile(race))
+                race.spent = 0.0  # where there is no thread for it, later
 
-    def _decide(self, rival: Plan) -> None:
-        ours, theirs = self.times
-        if not ours or not theirs:
-            return
-        factor = min(theirs) / min(ours)
-        is_hopeless = factor > VERY_HOPELESS or (len(theirs) > 1 and factor > HOPELESS)
-        if not is_hopeless and min(len(ours), len(theirs)) < RUNS:
-            return
-        if min(theirs) <= BETTER * min(ours):
-            self.best, self.seconds = rival, min(theirs)
-            self.prepared = self._with_choice()
-            self.controller.recipes[self.probe.region.number] = self.prepared.recipe
-        else:
-            self.seconds = min(ours)
-        self._next()
-
-    def _next(self) -> None:
-        assert self.choice is not None
-        self.tried.add(self.choice)
-        self.rival, self.times = None, ([], [])
-        self._look_on()
-        if self.choice is None:
-            self.best.traps = self.plan.traps
-            plans.replace(self.probe, self.plan, self.best)
-            self.note(self.prepared.recipe.choice, self.seconds)
-
-    def _look_on(self) -> None:
-        """Choose what is tried next, and after how many seconds."""
-        recipe = self.prepared.recipe
-        found = next_option((step.graph for step in self.prepared.clusters), self.tried, recipe.choice)
-        if found is None:
-            self.choice = None
-            return
-        option, self.choice = found
-        compiling = sum(executable.compile_seconds for executable in (self.best.executables or {}).values())
-        self.spent = 0.0
-        self.price = PAYS * max(heat.PAYS_AFTER, compiling, option.loss * self.seconds)
-
-    def _with_choice(self) -> Prepared:
-        assert self.choice is not None
-        return replace(self.prepared, recipe=self.prepared.recipe._replace(choice=self.choice))
-
-    def _compile(self) -> None:
+    def _compile(self, race: _Race) -> None:
         """In the background."""
+        prepared = self.state.prepared
         try:
-            rival = self.controller.maker.compile(self._with_choice(), self.probe)
+            race.prepared = replace(prepared, recipe=prepared.recipe._replace(choice=race.choice))
+            rival = self.controller.maker.compile(race.prepared, self.probe)
         except BaseException as error:
             if not BACKGROUND.is_here() and (not isinstance(error, Exception) or is_the_programs(error)):
                 raise
-            log.debug("other options could not be compiled", exc_info=error)
-            with self._lock:
-                self._next()
+            self._end(race, error)
             return
         with self._lock:
-            self.rival = rival
+            race.rival = rival
+
+    def _decide(self, race: _Race) -> None:
+        ours, theirs = race.seconds
+        plan, prepared, _, tried, _ = self.state
+        if theirs <= BETTER * ours:
+            assert race.rival is not None and race.prepared is not None
+            self._go_on(race.rival, race.prepared, theirs, tried | {race.choice})
+        else:
+            self._go_on(plan, prepared, ours, tried | {race.choice})
+
+    def _end(self, race: _Race, error: BaseException) -> None:
+        """What is tried has failed."""
+        log.debug("other options failed", exc_info=error)
+        with self._lock:
+            if race is self.state.race:
+                plan, prepared, seconds, tried, _ = self.state
+                self._go_on(plan, prepared, seconds, tried | {race.choice})
+
+    def _go_on(self, plan: Plan, prepared: Prepared, seconds: float, tried: frozenset[str]) -> None:
+        state = _looked_on(plan, prepared, seconds, tried)
+        if state.race is None:
+            plan.traps = self.plan.traps
+            plans.replace(self.probe, self.plan, plan)
+        self.state = state
+        note_recipe(self.controller.recipes, prepared)
+        if state.race is None:
+            self.remember(prepared.recipe.choice, seconds, True)
 
 
-def tuned(
+def _looked_on(plan: Plan, prepared: Prepared, seconds: float, tried: frozenset[str]) -> _State:
+    """The state in which the next option is tried, if there is one."""
+    found = next_option((step.graph for step in prepared.clusters), tried, prepared.recipe.choice)
+    if found is None:
+        return _State(plan, prepared, seconds, tried, None)
+    option, choice = found
+    compiling = sum(map(_compile_seconds, (plan.executables or {}).values()))
+    price = PAYS * max(heat.PAYS_AFTER, compiling, option.loss * seconds)
+    return _State(plan, prepared, seconds, tried, _Race(choice, price))
+
+
+def _compile_seconds(executable: Executable) -> float:
+    return executable.compile_seconds * (_LOADING if executable.is_loaded else 1.0)
+
+
+def tune(
     controller: Any,
     probe: Any,
     prepared: Prepared,
     compiled: Plan,
     seconds: float,
     tried: Iterable[str],
-    note: Callable[[str, float], None],
-) -> Plan:
-    """A plan for use: the one that was compiled, or one that tries other options for it. Takes what `Tuning` takes."""
-    config = controller.config
-    if config.check or config.exact or seconds < SHORTEST:
-        return compiled
-    tuning = Tuning(controller, probe, prepared, compiled, seconds, tried, note)
-    return compiled if tuning.is_over else tuning.plan
+    remember: Remember,
+) -> bool:
+    """Try other options for a plan that the probe has, if there are any and they may pay; whether that is so.
+
+    The arguments are those of `Tuning`.
+    """
+    if controller.config.exact or seconds < SHORTEST:
+        return False
+    tuning = Tuning(controller, probe, prepared, compiled, seconds, tried, remember)
+    if tuning.state.race is None:
+        return False
+    plans.replace(probe, compiled, tuning.plan)
+    return True

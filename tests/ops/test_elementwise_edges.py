@@ -286,3 +286,18 @@ def test_complex_tangents_near_poles(rng):
         got, *_ = run_program(lambda p, x, name=name: p(name, x), z)
         wanted = TABLE[name].call(z)
         assert (np.abs(got - wanted) <= 12 * np.spacing(np.abs(wanted))).all(), name
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_the_direction_of_complex_numbers_whose_size_overflows(dtype):
+    largest = np.finfo(dtype).max
+    parts = np.array([0.0, -0.0, 1.0, largest, -largest, 0.7 * largest, np.inf, -np.inf, np.nan], np.finfo(dtype).dtype)
+    z = np.empty((parts.size, parts.size), dtype)
+    z.real, z.imag = parts[:, None], parts
+    with np.errstate(all="ignore"):
+        expected = np.sign(z)
+        actual = aj.autocluster(policy="eager")(lambda z: np.sign(z))(z)
+    for got, wanted in ((actual.real, expected.real), (actual.imag, expected.imag)):
+        np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-37)  # subnormal quotients
+        known = ~np.isnan(wanted)
+        np.testing.assert_array_equal(np.signbit(got)[known], np.signbit(wanted)[known])
