@@ -37,11 +37,11 @@ def test_a_request_for_what_the_same_thread_is_compiling(monkeypatch) -> None:
     inner: list[Any] = []
 
     class Interrupted(Executable):
-        def __init__(self, graph) -> None:
+        def __init__(self, graph, **options) -> None:
             if not inner:
                 inner.append(None)
                 inner[0] = cache.request(graph)
-            super().__init__(graph)
+            super().__init__(graph, **options)
 
     monkeypatch.setattr(cache_module, "Executable", Interrupted)
     executable, is_new = within(60, lambda: cache.request(graph))
@@ -59,12 +59,12 @@ def test_two_threads_that_each_ask_for_what_the_other_compiles(monkeypatch) -> N
     local = threading.local()
 
     class Interrupted(Executable):
-        def __init__(self, graph) -> None:
+        def __init__(self, graph, **options) -> None:
             if not getattr(local, "inside", False):
                 local.inside = True
                 both.wait()
                 cache.request(graphs[1 - local.number])
-            super().__init__(graph)
+            super().__init__(graph, **options)
 
     def ask(number: int) -> None:
         local.number = number

@@ -20,6 +20,7 @@ from autojit.runtime.background import BACKGROUND, Background
 from autojit.runtime.heat import SEEN, Heat, HeatMap, price_of
 from autojit.runtime.maker import Maker
 from autojit.runtime.measured import Trial
+from autojit.runtime.turns import Turns
 
 
 def poly(x):
@@ -468,9 +469,10 @@ def test_numbers_that_come_in_turns_are_tried_alike(monkeypatch):
     """The time of a call may depend on a number: when two alternate, both are timed in both ways."""
     monkeypatch.setattr(Heat, "best", 0.01)
     trial = trial_of(aj.autocluster(lambda x, n: x * 2 + np.sin(x) * n), X, 3)
-    turns = []
-    for trial.turns in range(16):
-        turns.append((trial.turns % 2, trial._is_numpys_turn()))
+    trial.turns, turns = Turns(), []
+    for call in range(16):
+        turns.append((call % 2, trial._is_numpys_turn()))
+        trial.turns.took(0.0)
     assert all(turns.count(kind) == 4 for kind in turns)
 
 
