@@ -461,7 +461,7 @@ def test_an_error_after_a_plan_has_won(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any) -> Any:
         raise MemoryError
 
-    monkeypatch.setattr(measured, "tune", fail)
+    monkeypatch.setattr(tuning.Tuning, "begin", fail)
     fast = run(smooth, X, calls=20)
     assert not plan_of(fast).is_native
 

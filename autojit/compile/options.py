@@ -85,7 +85,8 @@ def next_option(graphs: Iterable[Graph], tried: Iterable[str], best: str) -> tup
     graphs, tried = tuple(graphs), frozenset(tried)
     for option in OPTIONS:
         choice = "+".join(sorted({*filter(None, best.split("+")), option.name}))
-        if option.name not in best.split("+") and choice not in tried and _applies(option, graphs):
+        is_new = option.name not in best.split("+") and choice not in tried
+        if is_new and any(_applies(option, graph) for graph in graphs):
             return option, choice
     return None
 
@@ -93,7 +94,7 @@ def next_option(graphs: Iterable[Graph], tried: Iterable[str], best: str) -> tup
 def what_applies(choice: str, graph: Graph) -> str:
     """A choice without what means nothing for a cluster."""
     names = choice.split("+")
-    return "+".join(sorted(option.name for option in OPTIONS if option.name in names and _applies(option, (graph,))))
+    return "+".join(sorted(option.name for option in OPTIONS if option.name in names and _applies(option, graph)))
 
 
 def in_words(choice: str) -> str:
@@ -110,14 +111,11 @@ def has_products(graph: Graph) -> bool:
     )
 
 
-def _applies(option: Option, graphs: Iterable[Graph]) -> bool:
+def _applies(option: Option, graph: Graph) -> bool:
     if option is WIDE:
-        return has_wide_vectors() and any(True for _ in graphs)
-    return any(
-        "contraction" in families and "loop" not in families and not _has_many_axes(graph)
-        for graph in graphs
-        for families in [_families(graph)]
-    )
+        return has_wide_vectors()
+    families = _families(graph)
+    return "contraction" in families and "loop" not in families and not _has_many_axes(graph)
 
 
 def _families(graph: Graph) -> set[str]:

@@ -21,7 +21,7 @@ from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
 from autojit.runtime.plan import NATIVE, Plan
 from autojit.runtime.plan_writer import native_plan
 from autojit.runtime.remembered import Verdict
-from autojit.runtime.tuning import tune
+from autojit.runtime.tuning import Tuning
 from autojit.runtime.turns import Turns
 
 log = logging.getLogger("autojit")
@@ -208,7 +208,8 @@ class Trial:
                 self._remember(Verdict(True, numpy_seconds, seconds, prepared.seconds, choice, is_tuned))
 
         tried = [slower.recipe.choice for _, slower in self.slower]
-        is_tried = not self.is_tuned and tune(controller, self.probe, prepared, compiled, best, tried, remember)
+        tuning = Tuning(controller, self.probe, prepared, compiled, best, tried, remember)
+        is_tried = not self.is_tuned and tuning.begin()
         remember(prepared.recipe.choice, best, not is_tried)
 
     def _other_way(self, numpy_seconds: float) -> _Next | None:

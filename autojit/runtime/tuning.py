@@ -121,6 +121,14 @@ class Tuning:
         self._lock = threading.RLock()  # a signal handler may make such a call, too
         self.state = _looked_on(compiled, prepared, seconds, frozenset([*tried, prepared.recipe.choice]))
 
+    def begin(self) -> bool:
+        """Stand in the plan's place, if there is anything to try and it may pay; whether that is so."""
+        state = self.state
+        if self.controller.config.exact or state.seconds < SHORTEST or state.race is None:
+            return False
+        plans.replace(self.probe, state.plan, self.plan)
+        return True
+
     def enter(self, *values: Any) -> Any:
         """One call of the plan in use, or of what is tried beside it."""
         state = self.state
@@ -219,25 +227,3 @@ def _looked_on(plan: Plan, prepared: Prepared, seconds: float, tried: frozenset[
 
 def _compile_seconds(executable: Executable) -> float:
     return executable.compile_seconds * (_LOADING if executable.is_loaded else 1.0)
-
-
-def tune(
-    controller: Any,
-    probe: Any,
-    prepared: Prepared,
-    compiled: Plan,
-    seconds: float,
-    tried: Iterable[str],
-    remember: Remember,
-) -> bool:
-    """Try other options for a plan that the probe has, if there are any and they may pay; whether that is so.
-
-    The arguments are those of `Tuning`.
-    """
-    if controller.config.exact or seconds < SHORTEST:
-        return False
-    tuning = Tuning(controller, probe, prepared, compiled, seconds, tried, remember)
-    if tuning.state.race is None:
-        return False
-    plans.replace(probe, compiled, tuning.plan)
-    return True
