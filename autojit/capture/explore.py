@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from autojit.capture.capture import Capture, Cut, capture
@@ -28,7 +29,13 @@ def explore(tree: RegionTree, region: Region, values: dict[str, Any], options: O
     if not captured.cuts:
         yield captured
         return
-    yield from explore_parts(tree, captured, values, options)
+    if any(map(_is_unknown, values.values())):
+        # What fails for want of a value may be captured in a run. To split here would be to try each statement alone.
+        missing = [cut for cut in captured.cuts if cut.reason.id == "unknown-value"]
+        yield from missing
+        captured = replace(captured, cuts=[cut for cut in captured.cuts if cut not in missing])
+    if captured.cuts:
+        yield from explore_parts(tree, captured, values, options)
 
 
 def explore_parts(

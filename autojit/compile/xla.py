@@ -25,6 +25,7 @@ from jaxlib.mlir import ir
 
 from autojit.compile.stored import Stored
 from autojit.errors import SourceLine
+from autojit.lowering.segments import segmented
 from autojit.lowering.source import call_from
 
 # The innermost frame outside of jax and of these directories is the user's line.
@@ -125,10 +126,15 @@ class Program:
     @functools.cached_property
     def lowered(self) -> Any:
         """The `jax.stages.Lowered`; a stored program is lowered when it is asked for."""
-        # Memory that is handed over counts as unused: XLA only writes to it.
-        jitted = jax.jit(self._function, donate_argnums=self._donated, keep_unused=True)
         with neutral_settings():
-            return call_from(self._source, jitted.lower, *self._arguments)
+            traced = self._trace(self._function)
+            cut = segmented(traced.jaxpr)
+            return (traced if cut is None else self._trace(functools.wraps(self._function)(cut))).lower()
+
+    def _trace(self, function: Callable[..., Sequence[Any]]) -> Any:
+        # Memory that is handed over counts as unused: XLA only writes to it.
+        jitted = jax.jit(function, donate_argnums=self._donated, keep_unused=True)
+        return call_from(self._source, jitted.trace, *self._arguments)
 
     def _compile(self, options: Mapping[str, Any]) -> Any:
         lowered = self.lowered
