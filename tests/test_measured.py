@@ -17,7 +17,7 @@ import pytest
 
 import autojit as aj
 from autojit.runtime.background import BACKGROUND, Background
-from autojit.runtime.heat import SEEN, Heat, HeatMap, price_of
+from autojit.runtime.heat import CROWD, SEEN, Heat, HeatMap, price_of
 from autojit.runtime.maker import Maker
 from autojit.runtime.measured import Trial
 from autojit.runtime.turns import Turns
@@ -392,6 +392,56 @@ def test_kinds_of_calls():
     assert heats.are_tiny()
     heats.note(heat, 1e-3)
     assert not heats.are_tiny()
+
+
+def kinds_for(calls, seconds, of=lambda number: number % 20):
+    """A heat map after so many calls of 20 kinds."""
+    heats = HeatMap()
+    for number in range(calls):
+        heats.note(heats.of((X[: of(number)],)), seconds)
+    return heats
+
+
+def test_a_crowd_of_short_calls_is_passed_over():
+    assert not kinds_for(CROWD - 1, 50e-6).are_many(8)
+    assert not kinds_for(CROWD, 1e-3).are_many(8)  # timing them costs next to nothing
+    assert not kinds_for(CROWD, 50e-6, lambda number: number % 8).are_many(8)
+    assert not kinds_for(CROWD, 50e-6, lambda number: number % 20 * (number % 3 > 0)).are_many(8)  # one is common
+    assert kinds_for(CROWD, 50e-6, lambda number: number).are_many(8)  # most of them are forgotten
+    heats = kinds_for(CROWD, 50e-6)
+    assert heats.are_many(8)
+    before = heats.of((X[:3],)).seconds
+    passed = heats.pass_over(64.0)
+    assert 0 < passed < 64.0
+    # As if they had been timed for that long: what pays is compiled as late as ever.
+    assert heats.of((X[:3],)).seconds == pytest.approx(9 * before)
+    heats.go_on()
+    assert not heats.are_many(8)
+    for number in range(CROWD):
+        heats.note(heats.of((X[: number % 20],)), 50e-6)
+    assert heats.are_many(8)
+    assert heats.pass_over(1e-6) == 1e-6
+
+
+def test_regions_of_many_kinds_of_calls_nap_and_go_on(monkeypatch):
+    monkeypatch.setattr("autojit.runtime.heat.CROWD", 64)
+    monkeypatch.setattr("autojit.runtime.heat.TINY", 0.0)
+
+    def shrink(x):
+        total = 0.0
+        while x.size > 10:
+            x = x[:-1] * 1.0
+            total += x.sum()
+        return total
+
+    fast = aj.autocluster(shrink)
+    x = X[:200]
+    want = shrink(x)
+    naps = 0
+    for _ in range(30):
+        assert fast(x) == pytest.approx(want, rel=1e-12)
+        naps += any(not probe.forgets for probe in fast.__autojit_controller__.probes.values())
+    assert naps
 
 
 _REMEMBERING = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import OrderedDict, deque
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,12 @@ _LAST = 8
 TINY = 15e-6
 #: That many calls show that they are tiny.
 SEEN = 128
+#: After so many calls it is asked whether there are more kinds of them than plans ...
+CROWD = 1024
+#: ... where a call takes so few seconds that to time it, some 4 us, counts.
+SHORT = 2e-4
+#: Where there are, calls are passed over for as many times as long as it took to see them.
+PASSES = 8.0
 
 
 class Heat:
@@ -80,11 +87,13 @@ def price_of(capture_seconds: float, dropped: int) -> float:
 class HeatMap:
     """The kinds of calls of one region."""
 
-    __slots__ = ("_kinds", "_tiny")
+    __slots__ = ("_asked", "_calls", "_kinds", "_seconds", "_since", "_tiny")
 
     def __init__(self) -> None:
         self._kinds: OrderedDict[tuple[Any, ...], Heat] = OrderedDict()
         self._tiny = 0  # calls, of any kind, since the last one that was not
+        self._calls, self._seconds = 0.0, 0.0  # of all kinds, those passed over too
+        self._asked, self._since = 0.0, perf_counter()  # how many there were when `are_many` last looked, and when
 
     def of(self, values: Sequence[Any]) -> Heat:
         """The heat of calls like this one."""
@@ -104,13 +113,41 @@ class HeatMap:
     def note(self, heat: Heat, seconds: float) -> None:
         """Note a run in NumPy."""
         heat.add(seconds)
+        self._calls += 1
+        self._seconds += seconds
         self._tiny = self._tiny + 1 if seconds < TINY else 0
 
     def are_tiny(self) -> bool:
         """Whether no plan could be faster, whatever the kind of call."""
         return self._tiny >= SEEN
 
+    def are_many(self, most: int) -> bool:
+        """Whether calls are short, and of so many kinds that none has its share of `most` plans and NumPy."""
+        if self._calls - self._asked < CROWD:
+            return False
+        hottest = max((heat.seconds for heat in list(self._kinds.values())), default=0.0)
+        if self._seconds < SHORT * self._calls and hottest * (most + 1) < self._seconds:
+            return True
+        self.go_on()
+        return False
+
+    def pass_over(self, most: float) -> float:
+        """For how many seconds, at most `most`, the next calls may be taken for such as the last ones."""
+        passed = perf_counter() - self._since
+        seconds = min(PASSES * passed, most)
+        times = 1 + seconds / passed
+        for heat in list(self._kinds.values()):
+            heat.seconds *= times
+        self._calls, self._seconds = self._calls * times, self._seconds * times
+        return seconds
+
+    def go_on(self) -> None:
+        """They were passed over."""
+        self._asked, self._since = self._calls, perf_counter()
+
     def clear(self) -> None:
         """Forget everything."""
         self._kinds.clear()
         self._tiny = 0
+        self._calls = self._seconds = 0.0
+        self.go_on()

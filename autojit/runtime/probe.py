@@ -55,6 +55,7 @@ class Probe:
         watched: Whether somebody looks after a call that takes long.
         sleeps: Whether the probe is off until calls take long (a light sleep), or until it is woken (a deep one).
         is_deep: Whether its sleep is a deep one: of all but the regions of a call of what the user has decorated.
+        forgets: Whether it forgets in its sleep how long NumPy takes.
         slow: How many seconds such calls have taken since it fell asleep.
         nap: How many seconds the next deep sleep takes.
         wakes: When this one ends.
@@ -64,6 +65,7 @@ class Probe:
         "__weakref__",
         "around",
         "crowd",
+        "forgets",
         "heats",
         "hits",
         "is_deep",
@@ -103,6 +105,7 @@ class Probe:
         self.sleeps = False
         self.watched = False
         self.is_deep = region.depth > 0 or owner.is_callee
+        self.forgets = True
         self.slow = self.wakes = 0.0
         self.nap = _NAPS[0]
         self.takeovers: tuple[Any, ...] = ()
@@ -213,6 +216,11 @@ class Probe:
             self.wakes = perf_counter() + self.nap
             self.nap = min(2 * self.nap, _NAPS[1])
 
+    def pass_over(self) -> None:
+        """Sleep, deep, while calls like the last ones come: there are more kinds of them than plans."""
+        self.on, self.sleeps, self.forgets, self.timed = False, True, False, None
+        self.wakes = perf_counter() + self.heats.pass_over(_NAPS[1])
+
     def wake(self, now: float) -> None:
         """End a deep sleep that has been long enough."""
         if self.sleeps and self.is_deep and now >= self.wakes:
@@ -220,7 +228,11 @@ class Probe:
 
     def _wake(self) -> None:
         self.sleeps, self.timed = False, None
-        self.heats.clear()
+        if self.forgets:
+            self.heats.clear()
+        else:
+            self.heats.go_on()
+        self.forgets = True
         self.on = self.owner.enabled and self.state != "off"
 
     def __reduce__(self) -> Any:

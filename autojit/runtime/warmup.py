@@ -58,6 +58,8 @@ class WarmUp:
             self.controller.wake()
         if not probe.plans and probe.heats.are_tiny():
             probe.sleep()
+        elif not probe.plans and probe.is_deep and probe.heats.are_many(self.controller.config.max_plans):
+            probe.pass_over()
         else:
             probe.time(heat)
 
