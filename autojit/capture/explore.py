@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from autojit.capture.capture import Capture, Cut, capture
@@ -13,12 +12,25 @@ from autojit.capture.options import Options
 from autojit.capture.regions import Region, RegionTree, region_key
 from autojit.capture.values import UNKNOWN
 
+#: So many statements in a row are taken out of a region because a value is not known.
+_UNKNOWN = 8
 
-def explore(tree: RegionTree, region: Region, values: dict[str, Any], options: Options) -> Iterator[Capture | Cut]:
+
+def explore(
+    tree: RegionTree, region: Region, values: dict[str, Any], options: Options, unknown: int = 0
+) -> Iterator[Capture | Cut]:
     """What becomes of a region for these live-ins, in program order: captured regions and native statements.
 
     Splits the tree where a region cannot be captured as a whole. What a native statement binds is unknown, so that
-    regions which need it may be found to be native here and still be captured when they are met in a run.
+    regions which need it may be found to be native here and still be captured when they are met in a run. After some
+    statements that do the rest of a region is left for that: to try it again after each of hundreds takes seconds.
+
+    Args:
+        tree: The function's regions.
+        region: One of them.
+        values: The live-ins.
+        options: Budgets.
+        unknown: How many statements right before it were taken out because a value is not known.
     """
     if not region.worthwhile:
         return
@@ -29,19 +41,17 @@ def explore(tree: RegionTree, region: Region, values: dict[str, Any], options: O
     if not captured.cuts:
         yield captured
         return
-    if any(map(_is_unknown, values.values())):
-        # What fails for want of a value may be captured in a run. To split here would be to try each statement alone.
-        missing = [cut for cut in captured.cuts if cut.reason.id == "unknown-value"]
-        yield from missing
-        captured = replace(captured, cuts=[cut for cut in captured.cuts if cut not in missing])
-    if captured.cuts:
-        yield from explore_parts(tree, captured, values, options)
+    unknown = unknown + 1 if all(cut.reason.id == "unknown-value" for cut in captured.cuts) else 0
+    if unknown > _UNKNOWN:
+        yield from captured.cuts
+        return
+    yield from explore_parts(tree, captured, values, options, unknown)
 
 
 def explore_parts(
-    tree: RegionTree, captured: Capture, values: dict[str, Any], options: Options
+    tree: RegionTree, captured: Capture, values: dict[str, Any], options: Options, unknown: int = 0
 ) -> Iterator[Capture | Cut]:
-    """Split a region that has cuts, and explore what is left."""
+    """Split a region that has cuts, and explore what is left; for the arguments see `explore`."""
     region = captured.region
     cuts = {id(cut.statement): cut for cut in captured.cuts}
     tree.split(region, [cut.statement for cut in captured.cuts])
@@ -50,7 +60,7 @@ def explore_parts(
         origin = getattr(first, "autojit_origin", first)
         if isinstance(part, Region):
             before = captured.snapshots.get(id(first)) or captured.snapshots.get(id(origin), values)
-            yield from explore(tree, part, before, options)
+            yield from explore(tree, part, before, options, unknown)
             continue
         yield cuts.get(id(first)) or cuts[id(origin)]
         for block in part.blocks.values():

@@ -129,7 +129,9 @@ class Program:
         with neutral_settings():
             traced = self._trace(self._function)
             cut = segmented(traced.jaxpr)
-            return (traced if cut is None else self._trace(functools.wraps(self._function)(cut))).lower()
+            if cut is not None:
+                traced = self._trace(functools.wraps(self._function)(cut))
+            return call_from(self._source, traced.lower)
 
     def _trace(self, function: Callable[..., Sequence[Any]]) -> Any:
         # Memory that is handed over counts as unused: XLA only writes to it.
