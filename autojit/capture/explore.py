@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from autojit.capture.capture import Capture, Cut, capture
@@ -43,7 +44,9 @@ def explore(
         return
     unknown = unknown + 1 if all(cut.reason.id == "unknown-value" for cut in captured.cuts) else 0
     if unknown > _UNKNOWN:
-        yield from captured.cuts
+        reason = captured.cuts[0].reason
+        for statement in region.statements:
+            yield Cut(statement, replace(reason, source=tree.source.line(statement)))
         return
     yield from explore_parts(tree, captured, values, options, unknown)
 

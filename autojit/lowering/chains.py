@@ -17,11 +17,20 @@ _FEW = 64
 #: The most operations that may be fused into one. XLA runs out of memory between 700 and 1500.
 MOST = 256
 
-#: How many times the operations of a segment may be computed: each reduction computes what is fused into it.
+#: How often the operations of a segment may be computed on average: each reduction computes what is fused into it.
 AGAIN = 2
 
 #: Operations that only say where elements lie, or that vanish.
-_FREE = {"broadcast_in_dim", "copy", "iota", "optimization_barrier", "reshape", "slice", "squeeze", "stop_gradient"}
+_FREE = {
+    "bitcast_convert_type", "broadcast_in_dim", "copy", "dynamic_slice", "iota", "optimization_barrier", "reshape",
+    "rev", "slice", "squeeze", "transpose",
+}  # fmt: skip
+#: Operations that cost no more than to read what they would have stored.
+_PLAIN = {
+    *(_FREE - {"dynamic_slice"}), "abs", "add", "and", "ceil", "clamp", "convert_element_type", "div", "eq", "floor",
+    "ge", "gt", "integer_pow", "is_finite", "le", "lt", "max", "min", "mul", "ne", "neg", "not", "or", "round",
+    "select_n", "sign", "sqrt", "square", "sub", "xor",
+}  # fmt: skip
 #: Operations that become a polynomial or a call, and what they count.
 _LONG = {
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "digamma", "erf", "erf_inv",
@@ -32,10 +41,12 @@ _LONG_WEIGHT = 16
 _STORED = {
     "argmax", "argmin", "cholesky", "conv_general_dilated", "dot_general", "eig", "eigh", "fft", "lu", "qr", "reduce",
     "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_window", "reduce_xor",
-    "scatter", "scatter_add", "sort", "svd", "top_k", "triangular_solve",
+    "scatter", "scatter-add", "scatter-max", "scatter-min", "scatter-mul", "sort", "svd", "top_k", "triangular_solve",
 }  # fmt: skip
 #: Operations with programs of their own, which are compiled by themselves.
 _APART = {"cond", "scan", "while"}
+#: Operations that a loop does in place. An array that goes into a conditional and comes out of it is copied.
+_IN_PLACE = {"dynamic_update_slice", "scatter", "scatter-add", "scatter-max", "scatter-min", "scatter-mul"}
 
 
 class Chains:
@@ -43,31 +54,33 @@ class Chains:
 
     Attributes:
         is_half_full: Whether a chain, or what may be fused into one operation, is half as long as it may be.
+        is_too_long: Whether a chain is longer than is good.
     """
 
     def __init__(self) -> None:
-        self.is_half_full = False
+        self.is_half_full = self.is_too_long = False
         self._depths: dict[Any, int] = {}
         self._fused: dict[Any, int] = {}  # the operations that may be fused into the one that makes a variable: bits
         self._total = 0
         self._computed = 0
 
     def take(self, equation: core.JaxprEqn) -> bool:
-        """Take an equation more, unless a chain would become too long; returns whether it was taken."""
+        """Take an equation more, unless too much might be fused into one operation; returns whether it was taken."""
         given = [variable for variable in variables(equation.invars) if variable in self._depths]
         above = max((self._depths[variable] for variable in given), default=0)
         depth = above + weight(equation) if any(size(v) >= _FEW for v in equation.outvars) else above
         count = _count(equation)
-        bits = reduce(or_, (self._fused[variable] for variable in given), (1 << count) - 1 << self._total)
-        end = _is_stored(equation)
-        computed = self._computed + (bits.bit_count() if end else 0)
-        again = computed / max(self._total + count, LIMIT // 4) / AGAIN
-        fill = max(depth / LIMIT, bits.bit_count() / MOST, again)
-        if fill > 1 and bits.bit_count() > count:
+        bits = reduce(or_, (self._fused[variable] for variable in given), ((1 << count) - 1) << self._total)
+        fused = bits.bit_count()
+        if fused > MOST and fused > count:
             return False
+        end = _is_stored(equation)
         self._total += count
-        self._computed = computed
-        self.is_half_full |= fill >= 0.5
+        self._computed += fused if end else 0
+        # Few operations may be computed again more often.
+        fill = max(depth / LIMIT, self._computed / max(self._total, LIMIT // 4, 1) / AGAIN)
+        self.is_half_full |= max(fill, fused / MOST) >= 0.5
+        self.is_too_long |= fill > 1 and fused > count
         for variable in equation.outvars:
             self._depths[variable], self._fused[variable] = (0, 0) if end else (depth, bits)
         return True
@@ -83,10 +96,18 @@ def size(variable: Any) -> int:
     return variable.aval.size
 
 
-def is_apart(equation: core.JaxprEqn) -> bool:
-    """Whether an equation is, or calls, a loop or a conditional."""
+def is_apart(equation: core.JaxprEqn, in_loop: bool = False) -> bool:
+    """Whether an equation is no part of a segment: a loop or a conditional, or a write in a loop."""
     inner = _inner(equation)
-    return equation.primitive.name in _APART or (inner is not None and any(map(is_apart, inner.eqns)))
+    if inner is not None:
+        return any(is_apart(other, in_loop) for other in inner.eqns) or equation.primitive.name in _APART
+    return equation.primitive.name in (_APART | _IN_PLACE if in_loop else _APART)
+
+
+def is_plain(equation: core.JaxprEqn) -> bool:
+    """Whether an equation does no more than plain arithmetic, element by element."""
+    inner = _inner(equation)
+    return all(map(is_plain, inner.eqns)) if inner is not None else equation.primitive.name in _PLAIN
 
 
 def weight(equation: core.JaxprEqn) -> int:
