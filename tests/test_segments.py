@@ -86,6 +86,26 @@ def test_numbers_and_equal_elements_are_not_stored():
     assert all(len(conditional.outvars) == 1 for conditional in found)
 
 
+def test_what_takes_long_is_not_computed_again():
+    def function(x):
+        many = [
+            jnp.sort(jnp.arange(100.0)),
+            jnp.eye(100) @ jnp.ones(100),
+            lax.scan(lambda carry, _: (carry + 1.0, None), jnp.zeros(100), None, length=7)[0],
+            lax.reduce(jnp.ones((9, 100)), 0.0, lambda a, b: a * b + 1, (0,)),
+            jax.nn.relu(jnp.exp(jnp.arange(100.0))),
+        ]
+        for _ in range(100):
+            x = x * many[0] + many[1] * many[2] - many[3] * many[4]
+        return [x]
+
+    cut = segmented(jax.jit(function).trace(X).jaxpr)
+    text = str(jax.make_jaxpr(cut)(X))
+    for name in ("sort[", "dot_general[", "scan[", "reduce["):
+        assert text.count(name) == 1, name
+    np.testing.assert_allclose(cut(X)[0], function(X)[0], rtol=1e-5)
+
+
 def test_what_is_wide_is_cut_too():
     def function(x):
         parts = [x * (n + 0.5) for n in range(2 * chains.MOST)]

@@ -43,6 +43,8 @@ _STORED = {
     "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_window", "reduce_xor",
     "scatter", "scatter-add", "scatter-max", "scatter-min", "scatter-mul", "sort", "svd", "top_k", "triangular_solve",
 }  # fmt: skip
+#: Calls, and where their programs stand.
+_CALLS = {"closed_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "jit": "jaxpr"}
 #: Operations with programs of their own, which are compiled by themselves.
 _APART = {"cond", "scan", "while"}
 #: Operations that a loop does in place. An array that goes into a conditional and comes out of it is copied.
@@ -100,7 +102,7 @@ def is_apart(equation: core.JaxprEqn, in_loop: bool = False) -> bool:
     """Whether an equation is no part of a segment: a loop or a conditional, or a write in a loop."""
     inner = _inner(equation)
     if inner is not None:
-        return any(is_apart(other, in_loop) for other in inner.eqns) or equation.primitive.name in _APART
+        return any(is_apart(other, in_loop) for other in inner.eqns)
     return equation.primitive.name in (_APART | _IN_PLACE if in_loop else _APART)
 
 
@@ -138,6 +140,6 @@ def _is_stored(equation: core.JaxprEqn) -> bool:
 
 
 def _inner(equation: core.JaxprEqn) -> Any:
-    """The program that an equation calls, or `None`."""
-    inner = equation.params.get("jaxpr") or equation.params.get("call_jaxpr")
-    return getattr(inner, "jaxpr", inner)
+    """The program that an equation calls, whose operations stand in its place, or `None`."""
+    program = equation.params.get(_CALLS.get(equation.primitive.name, ""))
+    return getattr(program, "jaxpr", program)
