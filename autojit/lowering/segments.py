@@ -39,9 +39,10 @@ def segmented(program: core.ClosedJaxpr, in_loop: bool = False) -> Callable[...,
     """
     jaxpr = _with_bodies_cut(program.jaxpr, in_loop)
     cuts = _Cuts(jaxpr, in_loop)
-    if jaxpr is program.jaxpr and not any(is_full for _, is_full in cuts.segments()):
+    segments = list(cuts.segments())
+    if jaxpr is program.jaxpr and not any(is_full for _, is_full in segments):
         return None
-    parts = _parts(jaxpr, cuts)
+    parts = _parts(jaxpr, cuts, segments)
 
     def function(*arguments: Any) -> list[Any]:
         values: dict[Any, Any] = dict(zip(jaxpr.constvars, program.consts, strict=True))
@@ -143,7 +144,7 @@ class _Cuts:
         return sorted(found.difference(there))
 
     def segments(self) -> Iterator[tuple[range, bool]]:
-        """The equations of each segment, and whether a chain goes on behind it."""
+        """The equations of each segment, and whether it stands in a conditional."""
         start = 0
         while start < len(self._equations):
             end, is_full = self._end(start)
@@ -203,11 +204,11 @@ class _Part:
         return [jnp.zeros(variable.aval.shape, variable.aval.dtype) for variable in self.program.jaxpr.outvars]
 
 
-def _parts(jaxpr: core.Jaxpr, cuts: _Cuts) -> list[_Part]:
+def _parts(jaxpr: core.Jaxpr, cuts: _Cuts, segments: list[tuple[range, bool]]) -> list[_Part]:
     """The segments as programs, in order."""
     needed = set(variables(jaxpr.outvars))
     found = []
-    for numbers, is_full in reversed(list(cuts.segments())):
+    for numbers, is_full in reversed(segments):
         own = [number for number in numbers if number not in cuts.repeated]
         equations = [jaxpr.eqns[number] for number in sorted([*cuts.makers(own), *own])]
         made = {variable for equation in equations for variable in equation.outvars}

@@ -142,7 +142,7 @@ class HeatMap:
         return seconds
 
     def go_on(self) -> None:
-        """They were passed over."""
+        """Look again after `CROWD` calls more."""
         self._asked, self._since = self._calls, perf_counter()
 
     def clear(self) -> None:
