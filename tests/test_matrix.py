@@ -7,7 +7,7 @@ import pytest
 
 from autojit.ops.chapters import CHAPTERS
 from tests.evaluated import evaluated
-from tests.matrix.__main__ import shown
+from tests.matrix.__main__ import main, shown
 from tests.matrix.combinations import combinations
 from tests.matrix.forms import forms_of
 from tests.matrix.judge import judge
@@ -37,3 +37,8 @@ def test_compiled() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_every_row_has_forms(row: object) -> None:
     assert bool(forms_of(row, np.random.default_rng(0))) != (row.name in WITHOUT)
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["-k", "np.add", "--numpy", "--shard", "1/40"]) == 0
+    assert " 0 differing" in capsys.readouterr().out.splitlines()[-1]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import autojit as aj
-from autojit.capture import calls
+from autojit.capture import source as sources
 from autojit.errors import UncompilableError
 from tests.helpers import arrays_of, clone
 from tests.matrix.combinations import Combination
@@ -118,7 +118,8 @@ def judge(combinations: Iterable[Combination], strict: bool = True) -> list[Verd
 def forget() -> None:
     """Give back the memory of the functions that were made."""
     aj.clear_cache()
-    calls._sources.clear()
+    sources._syntaxes.clear()
+    sources._trees.clear()
     linecache.clearcache()
 
 
