@@ -6,7 +6,7 @@ Decorate a function with `jit_compile` (the whole function is one XLA program, o
 
 from typing import TYPE_CHECKING, Any
 
-from autojit.api import autocluster, clear_cache, jit_compile, late, set_jit
+from autojit.api import autocluster, clear_cache, get_compiler_ir, jit_compile, late, set_jit
 from autojit.errors import (
     REASONS,
     AutojitError,
@@ -23,7 +23,9 @@ from autojit.runtime.info import CacheInfo, MemoryInfo, memory_info, trim_memory
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.capture.values import ArraySpec
     from autojit.explain.compiler_ir import STAGES
+    from autojit.explain.cost import Cost
     from autojit.explain.report import ClusterInfo, Explanation
+    from autojit.explain.select import CompilerIR
 
 __version__ = "0.1.0"
 
@@ -35,6 +37,8 @@ __all__ = [
     "AutojitWarning",
     "CacheInfo",
     "ClusterInfo",
+    "CompilerIR",
+    "Cost",
     "Explanation",
     "FlagError",
     "MemoryInfo",
@@ -44,6 +48,7 @@ __all__ = [
     "UncompilableError",
     "autocluster",
     "clear_cache",
+    "get_compiler_ir",
     "host_op",
     "jit_compile",
     "memory_info",

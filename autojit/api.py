@@ -6,7 +6,7 @@ import functools
 import types
 import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from autojit import config as flags
 from autojit.capture.source import original_of
@@ -14,6 +14,9 @@ from autojit.errors import AutojitError, AutojitWarning, Reason
 from autojit.runtime.door import DOOR
 from autojit.runtime.function import CONTROLLERS, Controller
 from autojit.runtime.info import CacheInfo, cache_info, trim_memory
+
+if TYPE_CHECKING:  # for annotations alone: what lies behind the door
+    from autojit.explain.select import CompilerIR
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,6 +27,8 @@ _compiler_ir = DOOR.late("autojit.explain.select", "compiler_ir_of")
 #: The names of the package that need what compiles, and where they stand.
 _LATE = {
     "ArraySpec": "autojit.capture.values",
+    "CompilerIR": "autojit.explain.select",
+    "Cost": "autojit.explain.cost",
     "ClusterInfo": "autojit.explain.report",
     "Explanation": "autojit.explain.report",
     "STAGES": "autojit.explain.compiler_ir",
@@ -122,6 +127,26 @@ def _not_a_function(function: Callable[..., Any]) -> Any:
     native.cache_info = CacheInfo  # type: ignore[attr-defined] -- functions take attributes
     native.clear_cache = lambda: None  # type: ignore[attr-defined] -- functions take attributes
     return native
+
+
+def get_compiler_ir(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> CompilerIR:
+    """What the compiler makes of a call of any function, decorated or not. Nothing of the user's code runs.
+
+    Args:
+        function: A Python function; an undecorated one is taken as `autocluster` would take it.
+        *args: The arguments of the call; `ArraySpec`s may stand for arrays.
+        **kwargs: Its keyword arguments.
+
+    Returns:
+        `ir(stage="optimized_hlo", cluster=None)` gives the text or the bytes of a stage.
+
+    Raises:
+        AutojitError: Nothing of the call compiles.
+        UncompilableError: The function is decorated with `jit_compile` and does not compile as a whole.
+        TypeError: `function` cannot be called, or not with these arguments.
+    """
+    decorated: Any = function if hasattr(function, "get_compiler_ir") else autocluster(function)
+    return decorated.get_compiler_ir(*args, **kwargs)
 
 
 def clear_cache(controller: Controller | None = None) -> None:

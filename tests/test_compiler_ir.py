@@ -1,14 +1,18 @@
 """The stages of compiler IR: types, contents, the user's lines."""
 
 import re
+import sys
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from autojit.compile.executable import Executable
-from autojit.errors import SourceLine
-from autojit.explain.compiler_ir import STAGES, compiler_ir
+from autojit.errors import AutojitError, SourceLine
+from autojit.explain.assembly import assembly
+from autojit.explain.compiler_ir import PRINTERS, compiler_ir
+from autojit.explain.cost import cost_of
+from autojit.explain.roofline import machine
 from autojit.ir.graph import Graph, Node, Value
 from autojit.ir.spec import Spec, spec_of
 from autojit.ops.families import elementwise
@@ -45,17 +49,16 @@ def locations(text):
 
 
 def test_types(executable):
-    assert len(STAGES) == 10
-    for stage in STAGES:
-        text = compiler_ir(executable, stage, graph="the graph")
+    assert len(PRINTERS) == 12
+    for stage in PRINTERS:
+        text = compiler_ir(executable, stage)
         assert isinstance(text, bytes if stage.endswith("serialized") else str) and text
-    assert compiler_ir(executable, "graph", graph="the graph") == "the graph"
 
 
 def test_wrong_stage(executable):
     with pytest.raises(ValueError, match="no stage `hlo2`") as error:
         compiler_ir(executable, "hlo2")
-    assert all(f"`{stage}`" in str(error.value) for stage in STAGES)
+    assert all(f"`{stage}`" in str(error.value) for stage in PRINTERS)
 
 
 @pytest.mark.parametrize("stage", ["hlo", "optimized_hlo"])
@@ -92,5 +95,41 @@ def test_dot(executable):
 
 def test_nothing_is_compiled_again(executable, monkeypatch):
     monkeypatch.setattr("jax._src.compiler.backend_compile_and_load", None)
-    for stage in STAGES:
+    for stage in {*PRINTERS} - {"llvm_ir"}:  # of which XLA keeps nothing
         compiler_ir(executable, stage)
+
+
+def test_llvm_ir_and_assembly_are_of_the_same_kernels(executable):
+    text, code = compiler_ir(executable, "llvm_ir"), compiler_ir(executable, "asm")
+    kernels = set(re.findall(r"^define .*@([\w.]+)\(", text, re.MULTILINE))
+    assert kernels and {line[:-1] for line in code.splitlines() if line.endswith(":")} == kernels
+    assert "fmul" in text and re.search(r"\bv?mulp|\bvfn?m(add|sub)|\bfm(ul|la)\b", code)
+
+
+def test_assembly_of_a_function_that_calls_and_reads_constants():
+    a = Value("a", Spec((300, 300), np.dtype(np.float64)))
+    x = Value("x", a.spec)
+    tanh = elementwise(np.tanh, jnp.tanh)
+    executable = Executable(Graph("cluster_0", (a,), (Node(tanh, (a,), (), (x,), None),), (x,)))
+    assert re.search(r"# \.rodata", compiler_ir(executable, "asm"))
+
+
+def test_assembly_without_what_reads_it(executable, monkeypatch):
+    monkeypatch.setitem(sys.modules, "capstone", None)
+    with pytest.raises(AutojitError, match=r"capstone.*pip install autojit\[inspect\]"):
+        compiler_ir(executable, "asm")
+
+
+def test_assembly_of_what_is_no_code():
+    with pytest.raises(AutojitError, match="no object file"):
+        assembly(b"nothing")
+
+
+def test_cost(executable):
+    cost = cost_of(executable)
+    assert 600 <= cost.flops <= 1000 and cost.transcendentals == 0
+    assert cost.arguments >= 300 * 8 and cost.results == 300 * 8 and cost.code > 1000
+    assert cost.machine.flops > 1e8 and cost.machine.bandwidth > 1e8 and cost.machine is machine()
+    assert cost.intensity < cost.machine.balance and cost.seconds > 0
+    assert "bound by     memory" in str(cost) and str(cost) == compiler_ir(executable, "cost")
+    assert cost.to_dict()["machine"]["flops"] == cost.machine.flops

@@ -27,6 +27,20 @@ def test_example_runs(page, tmp_path, capsys):
     assert capsys.readouterr().out.strip()
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "guides").glob("*.md")), ids=lambda page: page.name)
+def test_the_code_of_guides_runs(page, tmp_path):
+    """All blocks of a page as one program; what is printed stands in blocks of other kinds."""
+    lines, is_code = [], False
+    for line in page.read_text().splitlines():
+        is_code = is_code and line != "```"
+        lines.append(line if is_code else "")
+        is_code |= line == "```python"
+    text = "\n".join(lines)
+    file = tmp_path / "guide.py"
+    file.write_text(text)
+    exec(compile(text, str(file), "exec"), {"__name__": "guide"})
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_page_names_only_flags_and_reasons_that_exist(page):
     text = page.read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -339,6 +340,12 @@ def test_stages(decorated_model):
     compiles = decorated_model.cache_info().compiles
     assert compiles == 1
     decorated_model(x, w, 2.0)
+    graphs = [stage for stage in show.stages if stage.startswith("graph:")]
+    assert graphs[0] == "graph:captured" and graphs[-1] == "graph:partition" and len(graphs) > 3
+    for stage in graphs:
+        assert "np.tanh(" in show(stage), stage
+    assert "| cluster_0 |" in show("graph:partition") and "| cluster_0 |" not in show("graph:captured")
+    assert show("plan").lstrip().startswith("def ")
     show("hlo"), decorated_model.get_compiler_ir(x, w, 3.0)("hlo")
     assert decorated_model.cache_info().compiles == compiles, "what is cached is not compiled again"
 
@@ -388,6 +395,38 @@ def test_several_clusters():
     for name in names:
         assert f"`{name}`" in str(caught.value)
         assert name in show("hlo", cluster=name) and show("graph", cluster=name)
+
+
+def test_differences_of_stages_and_of_signatures(decorated_model):
+    spec = aj.ArraySpec
+    one = decorated_model.get_compiler_ir(spec((3, 4)), spec((4, 5)), 2.0)
+    other = decorated_model.get_compiler_ir(spec((7, 4)), spec((4, 5)), 2.0)
+    assert one.diff("graph", "graph") == "" and one.diff("hlo", one) == ""
+    text = one.diff("hlo_no_metadata", other)
+    assert re.search(r"^-.*f64\[3,4\]", text, re.MULTILINE) and re.search(r"^\+.*f64\[7,4\]", text, re.MULTILINE)
+    assert text.startswith("--- hlo_no_metadata of model\n+++ hlo_no_metadata of model, the other call")
+    assert one.diff("hlo", "optimized_hlo").startswith("--- hlo\n+++ optimized_hlo\n")
+    with pytest.raises(ValueError, match="'hlo_serialized' is not text"):
+        one.diff("hlo_serialized", other)
+
+
+def test_all_stages_in_files(decorated_model, tmp_path, monkeypatch):
+    ir = decorated_model.get_compiler_ir(np.ones((3, 4)), np.ones((4, 5)), 2.0)
+    files = ir.save(tmp_path / "ir")
+    assert len(files) == len(ir.stages) and all(file.stat().st_size for file in files)
+    assert (tmp_path / "ir" / "cluster_0.graph.fold.py").read_text() == ir("graph:fold")
+    assert (tmp_path / "ir" / "cluster_0.stablehlo_serialized.mlirbc").read_bytes() == ir("stablehlo_serialized")
+    monkeypatch.setitem(sys.modules, "capstone", None)
+    assert len(ir.save(tmp_path / "ir")) == len(ir.stages) - 1
+
+
+def test_a_function_without_decorator():
+    ir = aj.get_compiler_ir(model, aj.ArraySpec((3, 4)), aj.ArraySpec((4, 5)), scale=2.0)
+    assert ir.clusters == ("cluster_0",) and "HloModule" in ir() and "model" in repr(ir)
+    assert ir.cost().flops >= 2 * 3 * 4 * 5
+    assert "HloModule" in aj.get_compiler_ir(aj.autocluster(model), np.ones((3, 4)), np.ones((4, 5)), 2.0)()
+    with pytest.raises(TypeError):
+        aj.get_compiler_ir(3)
 
 
 def test_nothing_to_show():

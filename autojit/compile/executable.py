@@ -32,6 +32,7 @@ class Executable:
         program: The XLA program.
         is_loaded: Whether the program was compiled by an earlier process.
         compile_seconds: How long lowering and compiling took, or loading.
+        choice: XLA's options that measurement has chosen.
 
     Args:
         graph: The cluster.
@@ -42,6 +43,7 @@ class Executable:
     def __init__(self, graph: Graph, stored: Stored | None = None, choice: str = "") -> None:
         start = time.perf_counter()
         self.name = graph.name
+        self.choice = choice
         self.lowered: Lowered = lower(graph)
         parameters = self.lowered.parameters
         memory = [spec for spec in self.lowered.computed if spec.nbytes >= REUSED]

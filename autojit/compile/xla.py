@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -173,6 +174,25 @@ class Program:
         if optimized:
             return self._loaded.hlo_modules()[0]
         return self.lowered.compiler_ir("hlo").as_hlo_module()
+
+    def llvm_ir(self, options: Mapping[str, Any]) -> str:
+        """LLVM's optimized code of each kernel. XLA keeps none of it, so the program is compiled once more.
+
+        Args:
+            options: XLA's compiler options.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            self._compile({**options, "xla_dump_to": folder})
+            files = sorted(Path(folder).glob("*.ir-with-opt.ll"))
+            return "\n".join(file.read_text() for file in files)
+
+    def cost(self) -> dict[str, float]:
+        """What XLA's cost analysis counts, by its names, such as "flops" and "bytes accessed"."""
+        return self._loaded.cost_analysis()
+
+    def memory(self) -> Any:
+        """XLA's `CompiledMemoryStats`."""
+        return self._loaded.get_compiled_memory_stats()
 
     def to_stored(self) -> Stored | None:
         """The program for other processes; `None` if XLA cannot serialize it."""

@@ -1,15 +1,33 @@
-"""The compiler's view of a cluster, in the stages that TensorFlow's `experimental_get_compiler_ir` has."""
+"""The compiler's view of a cluster, in the stages of TensorFlow's `experimental_get_compiler_ir` and some more."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from autojit.compile.executable import Executable
-from autojit.compile.xla import Program, hlo_dot, hlo_text
+from autojit.compile.options import compile_options
+from autojit.compile.xla import hlo_dot, hlo_text
+from autojit.errors import AutojitError
+from autojit.explain.assembly import assembly
+from autojit.explain.cost import cost_of
 
 
-def _hlo_proto(module: bytes) -> bytes:
+class Printer(NamedTuple):
+    """How a stage is shown.
+
+    Attributes:
+        suffix: What the names of its files end in.
+        show: What it is for a compiled cluster.
+    """
+
+    suffix: str
+    show: Callable[[Executable], str | bytes]
+
+
+def _optimized_hlo_proto(executable: Executable) -> bytes:
     """An `xla.HloProto` message: its field 1 is the serialized `HloModuleProto`."""
+    module = executable.program.hlo_module(True).as_serialized_hlo_module_proto()
     length = len(module)
     varint = bytearray()
     while length > 0x7F:
@@ -19,31 +37,43 @@ def _hlo_proto(module: bytes) -> bytes:
     return b"\x0a" + bytes(varint) + module
 
 
-_PRINTERS: dict[str, Callable[[Program], str | bytes]] = {
-    "stablehlo": lambda program: program.stablehlo(),
-    "stablehlo_serialized": lambda program: program.stablehlo_bytecode(),
-    "hlo": lambda program: hlo_text(program.hlo_module(False), metadata=True),
-    "hlo_no_metadata": lambda program: hlo_text(program.hlo_module(False), metadata=False),
-    "hlo_serialized": lambda program: program.hlo_module(False).as_serialized_hlo_module_proto(),
-    "optimized_hlo": lambda program: hlo_text(program.hlo_module(True), metadata=True),
-    "optimized_hlo_serialized": lambda program: program.hlo_module(True).as_serialized_hlo_module_proto(),
-    "optimized_hlo_proto_serialized": lambda program: _hlo_proto(
-        program.hlo_module(True).as_serialized_hlo_module_proto()
-    ),
-    "optimized_hlo_dot": lambda program: hlo_dot(program.hlo_module(True)),
+def _llvm_ir(executable: Executable) -> str:
+    return executable.program.llvm_ir(compile_options(executable.lowered.graph, executable.choice))
+
+
+def _assembly(executable: Executable) -> str:
+    stored = executable.to_stored()
+    if stored is None:
+        raise AutojitError(f"XLA cannot serialize the program of `{executable.name}`, so its code cannot be read")
+    return assembly(stored.code)
+
+
+#: The stages of a compiled cluster, in the order of compilation, and what it costs.
+PRINTERS: dict[str, Printer] = {
+    "stablehlo": Printer("mlir", lambda e: e.program.stablehlo()),
+    "stablehlo_serialized": Printer("mlirbc", lambda e: e.program.stablehlo_bytecode()),
+    "hlo": Printer("txt", lambda e: hlo_text(e.program.hlo_module(False), metadata=True)),
+    "hlo_no_metadata": Printer("txt", lambda e: hlo_text(e.program.hlo_module(False), metadata=False)),
+    "hlo_serialized": Printer("pb", lambda e: e.program.hlo_module(False).as_serialized_hlo_module_proto()),
+    "optimized_hlo": Printer("txt", lambda e: hlo_text(e.program.hlo_module(True), metadata=True)),
+    "optimized_hlo_serialized": Printer("pb", lambda e: e.program.hlo_module(True).as_serialized_hlo_module_proto()),
+    "optimized_hlo_proto_serialized": Printer("pb", _optimized_hlo_proto),
+    "optimized_hlo_dot": Printer("dot", lambda e: hlo_dot(e.program.hlo_module(True))),
+    "llvm_ir": Printer("ll", _llvm_ir),
+    "asm": Printer("s", _assembly),
+    "cost": Printer("txt", lambda e: str(cost_of(e))),
 }
 
-#: The stages in the order of compilation. "graph" is the NumPy-level graph.
-STAGES = ("graph", *_PRINTERS)
+#: All stages of a cluster. "graph" is the NumPy-level graph, and "plan" the Python function that runs it.
+STAGES = ("graph", "plan", *PRINTERS)
 
 
-def compiler_ir(executable: Executable, stage: str = "hlo", *, graph: str = "") -> str | bytes:
-    """One stage of a cluster's compilation. Nothing is compiled again.
+def compiler_ir(executable: Executable, stage: str = "hlo") -> str | bytes:
+    """One stage of a cluster's compilation. Nothing is compiled again, but for "llvm_ir", which XLA does not keep.
 
     Args:
         executable: The compiled cluster.
-        stage: One of `STAGES`.
-        graph: The text for the stage "graph", which the executable does not know.
+        stage: A key of `PRINTERS`.
 
     Returns:
         `bytes` for the stages that end in "serialized": MLIR bytecode for "stablehlo_serialized", an `HloModuleProto`
@@ -52,10 +82,9 @@ def compiler_ir(executable: Executable, stage: str = "hlo", *, graph: str = "") 
 
     Raises:
         ValueError: There is no such stage.
+        AutojitError: For "asm": what reads machine code is not installed.
     """
-    if stage == "graph":
-        return graph
-    printer = _PRINTERS.get(stage)
+    printer = PRINTERS.get(stage)
     if printer is None:
-        raise ValueError(f"no stage `{stage}`; the stages are {', '.join(f'`{name}`' for name in STAGES)}")
-    return printer(executable.program)
+        raise ValueError(f"no stage `{stage}`; the stages are {', '.join(f'`{name}`' for name in PRINTERS)}")
+    return printer.show(executable)
