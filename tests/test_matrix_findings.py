@@ -267,3 +267,66 @@ def test_types_of_optimized_einsum():
         return np.einsum("i,i->", a, b, optimize=True), np.einsum("i,i->", a, b, optimize="greedy"), np.einsum("i,i", a, b)
 
     check(f, np.ones(3), np.arange(3.0))
+
+
+def test_signs_of_zeros_in_complex_powers():
+    """From the fourth power on, NumPy begins with a product by one."""
+
+    def f(a, n):
+        return (
+            np.power(a, n), a**n, np.float_power(a, n), np.power(a, 4), np.power(a, 7), np.power(a, -6), np.power(a, 3),
+            np.power(a, 8), np.power(a, 1), np.power(a, -1),
+        )  # fmt: skip
+
+    parts = np.array([1.0, -1.0, 2.5, -3.25, -8.0, 0.75])
+    for dtype in (np.complex64, np.complex128):
+        a = np.empty((6, 6), dtype)
+        a.real, a.imag = parts[:, None], [0.0, -0.0, 1.0, -1.0, 0.25, 0.75]
+        for n in (*range(-9, 10), np.array([2, 4, 6, 8, -4, 5]), np.array([1, 3, 4, -1, 0, 12], dtype)):
+            fast = check(f, a, n)
+            for one, other in zip(fast(a, n), f(a, n), strict=True):
+                np.testing.assert_array_equal(np.signbit(one.real), np.signbit(other.real))
+                np.testing.assert_array_equal(np.signbit(one.imag), np.signbit(other.imag))
+            assert not fast.cache_info().traps
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, of numbers that overflow
+def test_complex_powers_that_overflow():
+    check(lambda a: (np.power(a, 98), np.power(a, 63)), np.array([2.5 + 1j, -3.25 + 1j, -8 + 1j, 1], np.complex64))
+    check(lambda a, n: np.power(a, n), np.array([2.5 + 1j, -8 + 1j], np.complex64), np.array([98, 63]))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, of infinities
+def test_complex_products_with_infinities():
+    """BLAS multiplies sums by one, which makes NaN of the other part of an infinite number."""
+
+    def f(a, b):
+        return a @ b, np.dot(a, b), np.inner(b, b), np.einsum("ij,j", a, b), np.tensordot(a, b, 1), np.vdot(b, b)
+
+    for dtype in (np.complex64, np.complex128):
+        a = np.arange(9, dtype=dtype).reshape(3, 3) * (1 - 0.5j)
+        b = np.array([-2.75 - 1.5j, -3.125 + 1.25j, 4], dtype)
+        assert not check(f, a, b).cache_info().traps
+        for number in (np.inf, complex(np.inf, -0.0), complex(1, np.inf), np.nan):
+            a[1, 0] = number
+            check(f, a, b)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, of numbers that overflow
+def test_convolutions_that_overflow_on_the_way():
+    def f(a, b):
+        return np.correlate(a, b, mode="valid"), np.convolve(a, b), np.convolve(a, b, mode="same")
+
+    a, b = np.ones(50, np.float32), np.ones(11, np.float32)
+    a[3], b[2:4] = 3.4e38, [2, -1.5]
+    assert check(f, a, b).cache_info().traps
+    a[3] = np.inf
+    assert not check(f, a, b).cache_info().traps
+    c = np.array([0, 0.5 + 0.4j, -2.5j, 0.8, complex(0, -np.inf)])
+    check(f, c, np.array([1, 0.2 + 0.1j, 0.9 + 0.3j]))
+
+
+def test_linspace_along_an_axis_that_is_not_there():
+    check(lambda a: np.linspace(a, 5, num=4, axis=1), np.array(5, np.uint8))
+    check(lambda a: np.linspace(a, 5, num=4, axis=-3), np.ones(3))
+    check(lambda a: np.linspace(a, 5, num=4, axis=1), np.ones(3))

@@ -29,6 +29,9 @@ def lower_product(rule: Callable[..., Any], *, sums: bool = True) -> Lower:
         wide = np.int32 if dtype == np.bool_ else np.float32 if dtype == np.float16 and sums else dtype
         terms = [exact.cast(x, common_dtype(node.specs)).astype(wide) for x in xs]
         result = exact.wrapping(lambda *xs: rule(*xs, **node.keywords), *terms)
+        if sums and result.dtype.kind == "c":
+            # Of an infinite term, BLAS's order of multiplying decides which parts become NaN.
+            trap_on_non_finite([result], trap)
         return (result != 0 if dtype == np.bool_ else exact.cast(result, dtype),)
 
     return lower
@@ -385,15 +388,19 @@ def _convolve_samples(rng: Any) -> list[Any]:
 
 
 def _with_finite_kernel(rule: Callable[..., Any]) -> Lower:
-    """The zeros around the longer operand, times an infinite element of the shorter one, would be NaN."""
+    """The zeros around the longer operand, times an infinite element of the shorter one, would be NaN.
+
+    Where a part of a sum overflows, the order decides.
+    """
     lower = lower_product(rule)
 
     def checked(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
-        a, v = xs
-        shorter = a if a.size < v.size else v
-        if exact.is_inexact(shorter):
-            trap(~jnp.all(jnp.isfinite(shorter)))
-        return lower(node, xs, trap)
+        shorter, longer = sorted(xs, key=lambda x: x.size)
+        trap_on_non_finite([shorter], trap)
+        (result,) = lower(node, xs, trap)
+        if exact.is_inexact(result):
+            trap(jnp.all(jnp.isfinite(longer)) & ~jnp.all(jnp.isfinite(result)))
+        return (result,)
 
     return checked
 

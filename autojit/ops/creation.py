@@ -284,8 +284,7 @@ def _linspace_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec
     dtype = params.get("dtype")
     dtype = _inexact(specs) if dtype is None else np.dtype(dtype)
     shape = np.broadcast_shapes(*(spec.shape for spec in specs))
-    axis = params.get("axis", 0)
-    axis = axis + len(shape) + 1 if axis < 0 else axis
+    axis = np.lib.array_utils.normalize_axis_index(params.get("axis", 0), len(shape) + 1)
     check_assignable(Spec((), _inexact(specs)), dtype)
     outputs = [Spec((*shape[:axis], num, *shape[axis:]), dtype)]
     if params.get("retstep"):

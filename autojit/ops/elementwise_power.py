@@ -22,6 +22,9 @@ from autojit.ops.families import cast_operands, known_operands, loop_dtypes, row
 _FLOAT_LIMIT = 4
 #: NumPy multiplies complex powers out up to here.
 _COMPLEX_LIMIT = 99
+#: Above here, and for negative exponents, it begins with a product by one, which makes -0.0 of sums 0.0, and NaN of
+#: infinities.
+_COMPLEX_PLAIN = 3
 
 
 def fast_power(base: Spec, exponent: object) -> np.ufunc | None:
@@ -56,7 +59,9 @@ def _lower(function: np.ufunc) -> Callable[..., Any]:
         trap_if(unfinished(*known_operands(node, xs)), trap)
         known = exponent if isinstance(node.inputs[1], Const) and exponent.ndim == 0 else None
         x, y = exact.broadcast(*xs, shape=node.outputs[0].spec.shape)
-        return (_power(x, y, known),)
+        result = _power(x, y, known)
+        trap_if(unfinished(result), trap)  # of complex powers that overflow, a part may be NaN
+        return (result,)
 
     return lower
 
@@ -78,19 +83,19 @@ def _complex_power(x: Any, y: Any) -> Any:
     real = lax.real(y)
     whole = (lax.imag(y) == 0) & (jnp.abs(real) <= _COMPLEX_LIMIT) & (jnp.trunc(real) == real)
     count = jnp.where(whole, jnp.abs(real), 0).astype(jnp.int32)
-    result, begun, power = jnp.ones_like(x), jnp.zeros_like(whole), x
+    is_first = (real >= 1) & (real <= _COMPLEX_PLAIN)
+    result, power = jnp.ones_like(x), x
     for bit in range(_COMPLEX_LIMIT.bit_length()):
         takes = (count >> bit) & 1 == 1
-        result = jnp.where(takes, jnp.where(begun, exact.multiply(result, power), power), result)
-        begun = begun | takes
+        result = jnp.where(takes, jnp.where(is_first, power, exact.multiply(result, power)), result)
+        is_first = is_first & ~takes
         power = exact.multiply(power, power)
-    result = jnp.where(real < 0, _inverse(result, x), result)
+    result = jnp.where(real < 0, _inverse(result, x), jnp.where(real > 0, _of_zero(result, x), result))
     return jnp.where(whole, result, RULES["power"](x, y))
 
 
-def product(x: Any, exponent: int) -> Any:
-    """`x ** exponent` by squaring, for an exponent known when the program is built."""
-    result = None
+def product(x: Any, exponent: int, result: Any = None) -> Any:
+    """`x ** exponent` by squaring, times `result`, for an exponent known when the program is built."""
     while exponent:
         if exponent & 1:
             result = x if result is None else exact.multiply(result, x)
@@ -103,8 +108,13 @@ def product(x: Any, exponent: int) -> Any:
 def _complex_product(x: Any, exponent: int) -> Any:
     if exponent == 0:
         return jnp.ones_like(x)
-    result = product(x, abs(exponent))
-    return _inverse(result, x) if exponent < 0 else result
+    result = product(x, abs(exponent), None if 1 <= exponent <= _COMPLEX_PLAIN else jnp.ones_like(x))
+    return _inverse(result, x) if exponent < 0 else _of_zero(result, x)
+
+
+def _of_zero(power: Any, base: Any) -> Any:
+    """The power, and 0 without a sign for zeros of any sign."""
+    return jnp.where(base == 0, jnp.zeros_like(power), power)
 
 
 def _inverse(power: Any, base: Any) -> Any:
