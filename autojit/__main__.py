@@ -6,9 +6,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from autojit.api import autocluster
 from autojit.compile.persistent import opened
 from autojit.config import current, describe
-from autojit.errors import FlagError
+from autojit.errors import AutojitError, FlagError
+from autojit.explain import command
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -18,6 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cache = commands.add_parser("cache", help="the disk cache of compiled programs")
     cache.add_argument("what", choices=["info", "clear", "path"])
     commands.add_parser("flags", help="the flags that AUTOJIT_FLAGS takes")
+    command.add_arguments(commands.add_parser("explain", help="what becomes of a call of a function"))
     given = parser.parse_args(arguments)
     try:
         flags = current()
@@ -27,6 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.command == "flags":
         print(describe())
         return 0
+    if given.command == "explain":
+        try:
+            return command.explain(given, autocluster)
+        except AutojitError as error:
+            print(error, file=sys.stderr)
+            return 1
     disk = opened(flags.cache_dir)
     if disk is None:
         print("there is no directory for the cache: this user has no home; `--cache_dir` names one", file=sys.stderr)

@@ -34,6 +34,11 @@ class ReasonKind:
     why: str
     hint: str
 
+    @property
+    def page(self) -> str:
+        """Where the documentation explains it."""
+        return f"reference/reasons/#{self.id}"
+
 
 _ROWS = [
     ReasonKind(
@@ -236,6 +241,7 @@ class Reason:
             "detail": self.detail,
             "why": self.kind.why,
             "hint": self.kind.hint,
+            "page": self.kind.page,
             "file": where.file if where else None,
             "line": where.line if where else None,
             "source": where.text if where else None,

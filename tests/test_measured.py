@@ -599,3 +599,34 @@ def test_threads_take_turns_more_often_while_a_job_runs():
         assert quiet() == pytest.approx(0.002)  # what the program chooses meanwhile stays
     finally:
         sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("pays")
+def test_what_was_measured_is_told():
+    aj.clear_cache()
+    fast = aj.autocluster(poly)
+    for _ in range(20):
+        fast(X)
+        BACKGROUND.wait()
+    explanation = fast.explain(X)
+    (plan,) = explanation.plans
+    assert plan.state == "compiled" and 0 < plan.seconds < plan.numpy_seconds == 1.0
+    assert [event.what for event in explanation.history][:3] == ["captured", "compiled", "kept"]
+    assert "in NumPy: " in str(explanation) and "NumPy takes 1e+03 ms" in str(explanation)
+
+
+@pytest.mark.usefixtures("pays")
+def test_a_trial_and_its_loss_are_told(monkeypatch, held):
+    began, let = held
+    monkeypatch.setattr("autojit.runtime.measured.KEEP_BELOW", 0.0)
+    fast = aj.autocluster(poly)
+    fast(X), fast(X)
+    assert began.wait(60) and [plan.state for plan in fast.explain(X).plans] == ["on trial"]
+    let.set()
+    for _ in range(50):
+        BACKGROUND.wait()
+        fast(X)
+    explanation = fast.explain(X)
+    (plan,) = explanation.plans
+    assert plan.state == "native" and plan.reason.id == "slower"
+    assert explanation.history[-1].what == "left" and "ms compiled" in explanation.history[-1].detail

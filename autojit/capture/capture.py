@@ -349,6 +349,6 @@ def _stand_in(value: Any) -> Any:
 
 def _clone(prologue: Prologue) -> Prologue:
     return Prologue(
-        prologue.parameters, list(prologue.lines), dict(prologue.constants), dict(prologue._bound),
-        set(prologue._checked), dict(prologue._ids), prologue._next,
+        prologue.parameters, list(prologue.lines), dict(prologue.constants), prologue.source, dict(prologue._bound),
+        set(prologue._checked), dict(prologue._ids), prologue._next, dict(prologue._texts),
     )  # fmt: skip

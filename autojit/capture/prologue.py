@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from autojit.errors import SourceLine
 
 #: Types whose `repr` is source text that gives the same object again.
 _LITERALS = (int, bool, str, bytes, type(None))
@@ -14,7 +17,7 @@ _LITERALS = (int, bool, str, bytes, type(None))
 
 @dataclass(slots=True)
 class Line:
-    """One line: a check (`name` is empty; `why` says what it asks) or a binding.
+    """One line: a check (`name` is empty; `why` says what it asks, and `source` for what line) or a binding.
 
     A `soft` check that fails sends this call to NumPy; no other plan would do better.
     """
@@ -23,6 +26,13 @@ class Line:
     text: str
     why: str = ""
     soft: bool = False
+    source: SourceLine | None = None
+
+
+#: In a binding: a live-in, a global, another object that is there, a name that is bound.
+_PARTS = re.compile(r"\bL_(\w+)|\bK\d+\['(\w+)'\]|\b(K\d+)\b|\b([so]\d+)\b")
+#: So deep are expressions shown, and so long.
+_DEPTH, _LENGTH = 4, 60
 
 
 @dataclass(slots=True)
@@ -32,15 +42,18 @@ class Prologue:
     Attributes:
         parameters: The names of the generated function's parameters.
         constants: Objects that the text refers to by name.
+        source: The user's line that is captured; none for the live-ins.
     """
 
     parameters: tuple[str, ...]
     lines: list[Line] = field(default_factory=list)
     constants: dict[str, Any] = field(default_factory=dict)
+    source: SourceLine | None = None
     _bound: dict[str, str] = field(default_factory=dict)
     _checked: set[str] = field(default_factory=set)
     _ids: dict[int, str] = field(default_factory=dict)
     _next: int = 0
+    _texts: dict[str, str] = field(default_factory=dict)
 
     def constant(self, value: Any) -> str:
         """A name for an object; equal identity gives the equal name."""
@@ -85,6 +98,7 @@ class Prologue:
             name = f"{prefix}{self._next}"
             self._next += 1
             self._bound[text] = name
+            self._texts[name] = text
             self.lines.append(Line(name, text))
         return name
 
@@ -92,7 +106,21 @@ class Prologue:
         """Require a condition; when it fails the plan does not apply."""
         if text not in self._checked:
             self._checked.add(text)
-            self.lines.append(Line("", text, why, soft))
+            self.lines.append(Line("", text, why, soft, self.source))
+
+    def in_words(self, name: str) -> str:
+        """What a bound name stands for in the user's words, such as "`n`"; "a scalar" where that is long."""
+        text = self._in_words(name, _DEPTH)
+        return f"`{text}`" if text and "..." not in text and len(text) <= _LENGTH else "a scalar"
+
+    def _in_words(self, name: str, depth: int) -> str:
+        def replaced(found: re.Match[str]) -> str:
+            local, named, constant, bound = found.groups()
+            if constant:
+                return getattr(self.constants[constant], "__name__", "...")
+            return local or named or (self._in_words(bound, depth - 1) if depth else "...")
+
+        return _PARTS.sub(replaced, self._texts.get(name, ""))
 
     def render(self, indent: str = "    ") -> list[str]:
         """The lines as source text. A failed check returns `None`, a failed soft one `NATIVE`."""

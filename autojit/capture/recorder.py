@@ -274,13 +274,14 @@ class Recorder(Memory):
         """The value of a scalar, which thereby becomes part of the plan's key."""
         value = sym.value
         if isinstance(value, bool | np.bool_):
-            self.prologue.check(sym.name if value else f"not {sym.name}", f"a condition is {bool(value)}")
+            said = f"{self.prologue.in_words(sym.name)} is {bool(value)}"
+            self.prologue.check(sym.name if value else f"not {sym.name}", said)
             return value
         if sym.moving:
             raise CannotCapture("moving-shape", f"the program would depend on `{sym.name}` = {value!r}, which changes")
         self._demanded.add(sym.name)
         equal = self.prologue.equal(sym.name, value)
-        self.prologue.check(equal, f"a scalar that the program was built for is {value!r}")
+        self.prologue.check(equal, f"{self.prologue.in_words(sym.name)} is {value!r}")
         return value
 
     def static(self, value: Any) -> Any:

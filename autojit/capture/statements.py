@@ -69,6 +69,7 @@ class Statements(Draws):
             return
         # The checker cannot know: statements and expressions have lines.
         self.line = source_line(self.frame.file, node.lineno, self.frame.name)  # type: ignore[attr-defined]
+        self.prologue.source = self.line
 
     def _run_Pass(self, node: ast.Pass) -> Signal:
         return None

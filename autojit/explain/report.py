@@ -14,11 +14,15 @@ from autojit.capture.streams import calls_in
 from autojit.capture.values import UNKNOWN
 from autojit.compile.options import in_words, what_applies
 from autojit.errors import Reason, SourceLine
+from autojit.explain.html import to_html
+from autojit.explain.state import PlanInfo, Resources, plans_of, resources_of
+from autojit.explain.text import to_text
 from autojit.ir.graph import Graph, Node
-from autojit.ir.text import to_text
+from autojit.ir.text import to_text as graph_to_text
 from autojit.partition.steps import ClusterStep
 from autojit.runtime.compiler import USUAL, Prepared, prepare, recipe_key
 from autojit.runtime.function import Controller
+from autojit.runtime.history import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,11 @@ class Explanation:
         unknown: Statements of which more is known after a first run: they need what a native statement makes.
         regions: How many runs of statements are captured.
         loops: The loops in compiled code.
+        source: The file, the number of the first line, and the lines.
         left: What raises in a branch that the data decides: a call that is led there is left to NumPy.
+        plans: What earlier calls have left: what answers calls now.
+        history: What has happened so far: captures, compilations, decisions.
+        resources: What is kept for later calls.
     """
 
     name: str
@@ -104,6 +112,14 @@ class Explanation:
     source: tuple[str, int, list[str]] | None = None
     loops: list[LoopInfo] = field(default_factory=list)
     left: list[Reason] = field(default_factory=list)
+    plans: list[PlanInfo] = field(default_factory=list)
+    history: list[Event] = field(default_factory=list)
+    resources: Resources | None = None
+
+    @property
+    def reasons(self) -> list[Reason]:
+        """Why not all is compiled, and what raises, in the order of the report."""
+        return [*self.host_nodes, *self.native_statements, *self.left]
 
     @property
     def is_whole(self) -> bool:
@@ -127,54 +143,20 @@ class Explanation:
             "unknown": [reason.to_dict() for reason in self.unknown],
             "loops": [loop.to_dict() for loop in self.loops],
             "left": [reason.to_dict() for reason in self.left],
+            "plans": [plan.to_dict() for plan in self.plans],
+            "history": [event.to_dict() for event in self.history],
+            "resources": self.resources.to_dict() if self.resources else None,
         }
 
     def __str__(self) -> str:
-        whole = "one program" if self.is_whole and len(self.clusters) == 1 else f"{len(self.clusters)} cluster(s)"
-        lines = [
-            f"{self.name}: {whole}, {len(self.host_nodes)} host node(s), "
-            f"{len(self.native_statements)} native statement(s)"
-        ]
-        for cluster in self.clusters:
-            lines.append(f"  {cluster.name}: {cluster.operations} operations, lines {_ranges(cluster.lines)}")
-            if cluster.options:
-                lines.append(f"    chosen by measurement: {cluster.options}")
-        lines += [f"  {loop}" for loop in self.loops]
-        for title, reasons in (("host node", self.host_nodes), ("native", self.native_statements)):
-            for reason in reasons:
-                lines += [
-                    f"  {title}: {line}" if n == 0 else f"  {line}" for n, line in enumerate(str(reason).split("\n"))
-                ]
-        for reason in self.left:
-            where, what = str(reason).split("\n")[:2]
-            lines += [f"  native where reached: {where}", f"  {what}"]
-        if self.unknown:
-            lines.append(f"  known after a first run: lines {_ranges(_lines_of(self.unknown))}")
-        if self.source is not None:
-            lines += ["", *self._annotated()]
-        return "\n".join(lines)
+        return to_text(self)
 
-    def _annotated(self) -> list[str]:
-        assert self.source is not None
-        _file, first, text = self.source
-        marks: dict[int, list[str]] = {}
-        for cluster in self.clusters:
-            for line in cluster.lines:
-                marks.setdefault(line, []).append(cluster.name)
-        for title, reasons in (
-            ("host", self.host_nodes), ("native", self.native_statements), ("later", self.unknown),
-            ("native", self.left),
-        ):  # fmt: skip
-            for reason in reasons:
-                if reason.source is not None:
-                    mark = f"{title}: {reason.id}"
-                    if mark not in marks.setdefault(reason.source.line, []):
-                        marks[reason.source.line].append(mark)
-        width = max((len(", ".join(names)) for names in marks.values()), default=0)
-        return [
-            f"{', '.join(marks.get(number, [])):<{width}} | {number:4} {line.rstrip()}"
-            for number, line in enumerate(text, first)
-        ]
+    def to_html(self) -> str:
+        """The report as a fragment of HTML that any page can hold; it loads nothing."""
+        return to_html(self)
+
+    def _repr_html_(self) -> str:
+        return to_html(self)
 
 
 def explain_call(controller: Controller, /, *args: Any, **kwargs: Any) -> Explanation:
@@ -190,6 +172,8 @@ def explain_call(controller: Controller, /, *args: Any, **kwargs: Any) -> Explan
         return Explanation.native(controller.original.__qualname__, controller.no_source)
     explanation = Explanation(controller.original.__qualname__, source=_source(controller))
     _explore(controller, bind(controller, args, kwargs), explanation)
+    explanation.plans, explanation.history = plans_of(controller), list(controller.history.events)
+    explanation.resources = resources_of(controller)
     return explanation
 
 
@@ -257,7 +241,7 @@ def _add_clusters(controller: Controller, prepared: Prepared, out: Explanation) 
         if isinstance(step, ClusterStep):
             file = controller.original.__code__.co_filename
             lines = tuple(sorted({place.line for place in _places(step.graph.nodes) if place.file == file}))
-            text = to_text(step.graph)
+            text = graph_to_text(step.graph)
             out.clusters.append(ClusterInfo(prefix + step.name, lines, len(step.graph.nodes), text, prepared, step))
     out.loops += _loops(prepared)
     out.left += prepared.capture.left
@@ -302,20 +286,6 @@ def strict_reasons(controller: Controller, values: dict[str, Any]) -> tuple[Reas
     _explore(controller, values, explanation)
     reasons = [*explanation.native_statements, *explanation.host_nodes] or explanation.unknown
     return tuple(sorted(reasons, key=lambda reason: reason.source.line if reason.source else 0))
-
-
-def _lines_of(reasons: list[Reason]) -> tuple[int, ...]:
-    return tuple(sorted({reason.source.line for reason in reasons if reason.source}))
-
-
-def _ranges(lines: tuple[int, ...]) -> str:
-    parts: list[str] = []
-    for line in lines:
-        if parts and line == int(parts[-1].split("-")[-1]) + 1:
-            parts[-1] = f"{parts[-1].split('-')[0]}-{line}"
-        else:
-            parts.append(str(line))
-    return ", ".join(parts)
 
 
 __all__ = ["ClusterInfo", "Explanation", "LoopInfo", "SourceLine", "bind", "explain_call", "strict_reasons"]

@@ -28,6 +28,7 @@ from autojit.runtime.door import DOOR
 from autojit.runtime.environment import is_default
 from autojit.runtime.forks import is_cut_off, when_cut_off
 from autojit.runtime.heat import Heat
+from autojit.runtime.history import History
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.plan import UNSET, Plan
 from autojit.runtime.probe import Probe, Restart
@@ -76,6 +77,7 @@ class Controller:
         self.explain_all = explain
         self.trouble = Trouble(function.__qualname__, config, strict)
         self.counters = Counters()
+        self.history = History()
         # A region may be larger than one cluster, up to what is sensible to interpret.
         self.options = Options(max(config.max_cluster_size, Options().node_budget), config.unroll_budget, config.exact)
         self.probes: dict[int, Probe] = {}
@@ -326,6 +328,7 @@ class Controller:
         if plan.traps >= _MAX_TRAPS and plan.traps > probe.hits:
             first = self.line(probe)
             reason = Reason("trapped", "the data raised errors", first)
+            self.history.note("left", probe.region, detail=reason.detail)
             plans.replace(probe, plan, self.maker.native_plan(plan.capture, reason))
         return None
 
@@ -353,6 +356,7 @@ class Controller:
         may_have = not waits or probe.crowd.comes_often(values)
         if may_have:
             plans.make_room(probe, self.config.max_plans)
+            self.history.note("dropped", probe.region, detail=f"the oldest of {self.config.max_plans} plans")
             probe.crowd.dropped += 1
         elif probe.region.depth and probe.crowd.is_storm(probe.hits):
             self.turn_off(probe)
@@ -381,7 +385,7 @@ class Controller:
                 probe.hits = probe.native = probe.traps = 0
                 for takeover in probe.takeovers:
                     takeover.reset()
-            self.counters = Counters()
+            self.counters, self.history = Counters(), History()
             self.recipes.clear()
             self.options.observed.clear()
             self.options.seen.clear()

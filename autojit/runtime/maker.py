@@ -81,6 +81,7 @@ class Maker:
         stand_ins = {name: stand_in_for(value) for name, value in values.items()}
         controller.options.seen[region_key(probe.region)] = stand_ins
         captured = capture(controller.tree, probe.region, values, controller.options)
+        self._note_capture(captured, time.perf_counter() - start)
         if captured.cuts:
             self._split(probe, captured, values)
             return None
@@ -108,12 +109,23 @@ class Maker:
     def compile(self, prepared: Prepared, probe: Probe) -> Plan:
         """Compile a prepared region."""
         controller = self.controller
-        plan = compile_plan(prepared, controller.counters, controller.config, _prefix(probe))
+        counters, start = controller.counters, time.perf_counter()
+        compiles, loads = counters.compiles, counters.loads
+        plan = compile_plan(prepared, counters, controller.config, _prefix(probe))
+        if counters.compiles > compiles or counters.loads > loads:
+            what = "compiled" if counters.compiles > compiles else "loaded"
+            controller.history.note(what, probe.region, time.perf_counter() - start)
         if controller.config.clustering_debug:
             log.warning("%s", describe(controller.original.__qualname__, prepared, plan))
         if controller.config.check:
             plan.call = Check(plan, prepared, controller, probe).enter
         return plan
+
+    def _note_capture(self, captured: Capture, seconds: float) -> None:
+        cuts = [cut.reason for cut in captured.cuts]
+        lines = dict.fromkeys(reason.source.line for reason in cuts if reason.source)
+        detail = f"native: line {', '.join(map(str, lines))}" if cuts else ""
+        self.controller.history.captured(captured.region, captured.prologue, seconds, detail)
 
     def prepare_rest(self, probe: Probe, values: tuple[Any, ...]) -> Prepared | None:
         """Capture the rest of a loop; `None` where it is not one graph. The price is noted."""

@@ -198,6 +198,8 @@ class Trial:
 
     def _win(self, compiled: Plan, best: float, numpy_seconds: float) -> None:
         controller, prepared = self.controller, self.prepared
+        compiled.seconds, compiled.numpy_seconds = best, numpy_seconds
+        controller.history.note("kept", self.probe.region, best, f"NumPy takes {numpy_seconds * 1e3:.3g} ms")
         plans.replace(self.probe, self.plan, compiled)
         if controller.config.check:
             return
@@ -269,6 +271,7 @@ class Trial:
         self.controller.trouble.of_compiling(error)
 
     def _leave(self, reason: Reason) -> None:
+        self.controller.history.note("left", self.probe.region, detail=reason.detail)
         plans.replace(self.probe, self.plan, native_plan(self.prepared.capture, reason))
         self.controller.ask_early(self.probe.region, True)
         self.controller.idle(self.probe)

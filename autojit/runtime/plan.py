@@ -44,6 +44,8 @@ class Plan:
         reason: Why the calls are NumPy's, where they are.
         traps: How many calls met data that is NumPy's.
         is_used: Whether a call has been answered since the region had as many plans as it may have.
+        seconds: What a call takes, where that was measured.
+        numpy_seconds: What it takes in NumPy.
     """
 
     call: Callable[..., Any]
@@ -55,6 +57,8 @@ class Plan:
     reason: Any = None
     traps: int = 0
     is_used: bool = True
+    seconds: float = 0.0
+    numpy_seconds: float = 0.0
 
     @property
     def is_native(self) -> bool:

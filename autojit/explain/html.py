@@ -1,0 +1,117 @@
+"""An explanation as HTML: the source with its clusters in colour, reasons at their lines. It loads nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING
+
+from autojit.errors import Reason
+from autojit.explain.text import marks_of, milliseconds, ranges, span
+
+if TYPE_CHECKING:  # for annotations alone: an explanation shows itself with this
+    from autojit.explain.report import Explanation
+    from autojit.explain.state import PlanInfo
+
+#: Hues of the clusters, in turn.
+_HUES = (210, 150, 265, 180, 30, 320)
+
+_STYLE = """
+.autojit { --text: #1f2328; --dim: #59636e; --line: #d1d9e0; --back: #ffffff; --light: 92%; --why: #fff1e5;
+  color: var(--text); background: var(--back); font: 13px/1.5 system-ui, sans-serif; padding: 8px 12px; }
+@media (prefers-color-scheme: dark) { .autojit { --text: #e6edf3; --dim: #9198a1; --line: #3d444d; --back: #0d1117;
+  --light: 22%; --why: #3a2410; } }
+.autojit h4 { margin: 12px 0 4px; font-size: 13px; }
+.autojit table { border-collapse: collapse; width: 100%; color: inherit; }
+.autojit td { padding: 0 8px; text-align: left; vertical-align: top; border: 0; }
+.autojit .source td { font: 12px/1.5 ui-monospace, monospace; white-space: pre; }
+.autojit .number { color: var(--dim); text-align: right; user-select: none; }
+.autojit .mark { color: var(--dim); }
+.autojit .cluster { background: hsl(var(--hue) 60% var(--light)); }
+.autojit .out { background: var(--why); }
+.autojit .why td { font: 12px/1.5 system-ui, sans-serif; white-space: normal; color: var(--dim);
+  border-bottom: 1px solid var(--line); }
+.autojit .list td { border-bottom: 1px solid var(--line); }
+.autojit code { font: 12px ui-monospace, monospace; color: inherit; background: none; }
+"""
+
+
+def to_html(explanation: Explanation) -> str:
+    """The report as a fragment that any page can hold."""
+    parts = [f"<style>{_STYLE}</style>", '<div class="autojit">', *_summary(explanation)]
+    if explanation.source is not None:
+        parts += ['<table class="source">', *_source(explanation), "</table>"]
+    elif explanation.reasons:
+        parts += ['<table class="source">', *(_why(reason) for reason in explanation.reasons), "</table>"]
+    if explanation.loops:
+        parts += ["<h4>Loops</h4>", *(f"<div>{escape(str(loop))}</div>" for loop in explanation.loops)]
+    if explanation.plans:
+        parts += ["<h4>Plans</h4>", '<table class="list">', *map(_plan, explanation.plans), "</table>"]
+    if explanation.history:
+        rows = (
+            _row(escape(event.what), escape(span(event.lines)), milliseconds(event.seconds), escape(event.detail))
+            for event in explanation.history
+        )
+        parts += ["<h4>History</h4>", '<table class="list">', *rows, "</table>"]
+    return "\n".join([*parts, "</div>"])
+
+
+def to_page(explanation: Explanation) -> str:
+    """The report as a page of its own."""
+    title = f"autojit: {escape(explanation.name)}"
+    head = f'<meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>{title}</title>'
+    return f"<!doctype html>\n<html><head>{head}</head>\n<body>\n{to_html(explanation)}\n</body></html>\n"
+
+
+def _summary(explanation: Explanation) -> Iterator[str]:
+    counts = (
+        f"{len(explanation.clusters)} clusters, {len(explanation.host_nodes)} host nodes, "
+        f"{len(explanation.native_statements)} native statements"
+    )
+    whole = "one program" if explanation.is_whole and len(explanation.clusters) == 1 else counts
+    yield f"<div><b><code>{escape(explanation.name)}</code></b>: {whole}</div>"
+    if explanation.unknown:
+        lines = sorted({reason.source.line for reason in explanation.unknown if reason.source})
+        yield f"<div>known after a first run: lines {ranges(lines)}</div>"
+
+
+def _source(explanation: Explanation) -> Iterator[str]:
+    assert explanation.source is not None
+    file, first, text = explanation.source
+    marks = marks_of(explanation)
+    hues = {cluster.name: _HUES[number % len(_HUES)] for number, cluster in enumerate(explanation.clusters)}
+    texts = {cluster.name: cluster.text for cluster in explanation.clusters}
+    reasons: dict[int, list[Reason]] = {}
+    for reason in explanation.reasons:
+        if reason.source is not None and reason.source.file == file:
+            reasons.setdefault(reason.source.line, []).append(reason)
+    for number, line in enumerate(text, first):
+        names = marks.get(number, [])
+        cluster = next((name for name in names if name in hues), "")
+        if number in reasons:
+            kind = ' class="out"'
+        elif cluster:
+            kind = f' class="cluster" style="--hue: {hues[cluster]}" title="{escape(texts[cluster])}"'
+        else:
+            kind = ""
+        cells = f'<td class="mark">{escape(", ".join(names))}</td><td class="number">{number}</td>'
+        yield f"<tr{kind}>{cells}<td>{escape(line.rstrip())}</td></tr>"
+        yield from map(_why, reasons.get(number, []))
+
+
+def _why(reason: Reason) -> str:
+    text = f"<b>{escape(reason.id)}</b> {escape(reason.detail)}<br>{escape(reason.kind.why)}<br>"
+    return f'<tr class="why"><td></td><td></td><td>{text}<i>{escape(reason.kind.hint)}</i></td></tr>'
+
+
+def _plan(plan: PlanInfo) -> str:
+    speed = ""
+    if plan.seconds and plan.numpy_seconds:
+        speed = f"{milliseconds(plan.seconds)}, NumPy {milliseconds(plan.numpy_seconds)}"
+    why = f"{plan.reason.id}: {plan.reason.detail}" if plan.reason is not None else ""
+    guards = "<br>".join(escape(str(guard)) for guard in plan.guards)
+    return _row(span(plan.lines), plan.state, speed, escape(why), f"<details><summary>if</summary>{guards}</details>")
+
+
+def _row(*cells: str) -> str:
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"

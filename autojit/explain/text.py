@@ -1,0 +1,165 @@
+"""An explanation as text of at most 100 columns, but for source lines that are longer."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from autojit.errors import Reason
+from autojit.explain.state import PlanInfo
+from autojit.runtime.history import Event
+
+if TYPE_CHECKING:  # for annotations alone: an explanation prints itself with this
+    from autojit.explain.report import Explanation
+
+WIDTH = 100
+#: So many of the latest events are shown.
+_EVENTS = 12
+#: Conditions that hold in nearly all programs for ever are left out, and types beside values.
+_TRIVIAL = (" is the same object", " is the same function", " is the same method", " is the builtin")
+_STAYS, _OF_TYPE = "a scalar stays ", " is of type "
+
+
+def to_text(explanation: Explanation) -> str:
+    """The whole report."""
+    lines = [*_summary(explanation), *_reasons(explanation)]
+    if explanation.source is not None:
+        lines += ["", *annotated(explanation)]
+    if explanation.plans:
+        lines += ["", "plans", *(line for plan in explanation.plans for line in _plan(plan))]
+    if explanation.history:
+        lines += ["", "history", *_events(explanation.history)]
+    if explanation.resources is not None and (explanation.plans or explanation.history):
+        kept = explanation.resources
+        memory = f"{_megabytes(kept.result_bytes)} for results, {_megabytes(kept.staging_bytes)} for inputs"
+        lines += ["", f"memory: {memory}", f"disk cache: {kept.disk_cache or 'off'}"]
+    if explanation.reasons:
+        lines += ["", "[an id in brackets] is explained under reference/reasons/#id of the documentation"]
+    return "\n".join(lines)
+
+
+def _summary(explanation: Explanation) -> Iterator[str]:
+    count = len(explanation.clusters)
+    whole = "one program" if explanation.is_whole and count == 1 else f"{count} cluster(s)"
+    yield (
+        f"{explanation.name}: {whole}, {len(explanation.host_nodes)} host node(s), "
+        f"{len(explanation.native_statements)} native statement(s)"
+    )
+    for cluster in explanation.clusters:
+        yield f"  {cluster.name}: {cluster.operations} operations, lines {ranges(cluster.lines)}"
+        if cluster.options:
+            yield f"    chosen by measurement: {cluster.options}"
+    for loop in explanation.loops:
+        yield from _wrapped(str(loop), "  ", "    ")
+
+
+def _reasons(explanation: Explanation) -> Iterator[str]:
+    for title, reasons in (("host node", explanation.host_nodes), ("native", explanation.native_statements)):
+        for reason in reasons:
+            yield from _reason(title, reason)
+    for reason in explanation.left:
+        yield from _reason("native where reached", reason, hint=False)
+    if explanation.unknown:
+        lines = tuple(sorted({reason.source.line for reason in explanation.unknown if reason.source}))
+        yield f"  known after a first run: lines {ranges(lines)}"
+
+
+def _reason(title: str, reason: Reason, hint: bool = True) -> Iterator[str]:
+    where = f"{reason.source}: " if reason.source is not None else ""
+    yield from _wrapped(f"{title}: {where}[{reason.id}] {reason.detail}", "  ", "      ")
+    if reason.source is not None and reason.source.text:
+        yield f"      {reason.source.text}"
+    if hint:
+        yield from _wrapped(f"why: {reason.kind.why}", "      ", "        ")
+        yield from _wrapped(f"hint: {reason.kind.hint}", "      ", "        ")
+
+
+def annotated(explanation: Explanation) -> list[str]:
+    """The user's source, and beside each line what becomes of it."""
+    assert explanation.source is not None
+    _file, first, text = explanation.source
+    marks = marks_of(explanation)
+    width = max((len(", ".join(names)) for names in marks.values()), default=0)
+    return [
+        f"{', '.join(marks.get(number, [])):<{width}} | {number:4} {line.rstrip()}"
+        for number, line in enumerate(text, first)
+    ]
+
+
+def marks_of(explanation: Explanation) -> dict[int, list[str]]:
+    """By line, its clusters, or why it is in none."""
+    marks: dict[int, list[str]] = {}
+    for cluster in explanation.clusters:
+        for line in cluster.lines:
+            marks.setdefault(line, []).append(cluster.name)
+    for title, reasons in (
+        ("host", explanation.host_nodes), ("native", explanation.native_statements), ("later", explanation.unknown),
+        ("native", explanation.left),
+    ):  # fmt: skip
+        for reason in reasons:
+            if reason.source is not None:
+                mark = f"{title}: {reason.id}"
+                if mark not in marks.setdefault(reason.source.line, []):
+                    marks[reason.source.line].append(mark)
+    return marks
+
+
+def _plan(plan: PlanInfo) -> Iterator[str]:
+    speed = ""
+    if plan.seconds and plan.numpy_seconds:
+        times = f"{milliseconds(plan.seconds)} a call, {milliseconds(plan.numpy_seconds)} in NumPy"
+        speed = f", {times}: {plan.numpy_seconds / plan.seconds:.3g} times as fast"
+    traps = f", left {plan.traps} call(s) to NumPy for their data" if plan.traps else ""
+    why = f": [{plan.reason.id}] {plan.reason.detail}" if plan.reason is not None else ""
+    yield from _wrapped(f"{span(plan.lines)}: {plan.state}{speed}{traps}{why}", "  ", "    ")
+    guards = [guard for guard in plan.guards if not guard.text.endswith(_TRIVIAL) and not guard.text.startswith(_STAYS)]
+    valued = {guard.text.partition(" is ")[0] for guard in guards if _OF_TYPE not in guard.text}
+    texts = [
+        str(guard) for guard in guards if _OF_TYPE not in guard.text or guard.text.partition(" is ")[0] not in valued
+    ]
+    if texts:
+        yield from _wrapped(f"if {', '.join(texts)}", "    ", "      ")
+
+
+def _events(events: list[Event]) -> Iterator[str]:
+    if len(events) > _EVENTS:
+        yield f"  ... {len(events) - _EVENTS} earlier"
+    words = {"kept": "kept compiled", "left": "left to NumPy", "loaded": "loaded from disk"}
+    for event in events[-_EVENTS:]:
+        took = f" ({milliseconds(event.seconds)})" if event.seconds else ""
+        detail = f": {event.detail}" if event.detail else ""
+        text = f"{span(event.lines)} {words.get(event.what, event.what)}{took}{detail}"
+        yield from _wrapped(text, "  ", "    ")
+
+
+def _wrapped(text: str, first: str, rest: str) -> list[str]:
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def milliseconds(seconds: float) -> str:
+    """A duration for people."""
+    return f"{seconds * 1e3:.3g} ms"
+
+
+def _megabytes(nbytes: int) -> str:
+    return f"{nbytes / 1e6:.1f} MB"
+
+
+def span(lines: tuple[int, int]) -> str:
+    """The lines of a region: "lines 6-7"."""
+    first, last = lines
+    return f"lines {first}-{last}" if last > first else f"line {first}"
+
+
+def ranges(lines: Iterable[int]) -> str:
+    """Line numbers, those in a row as a range: "5, 7-9"."""
+    parts: list[str] = []
+    for line in lines:
+        if parts and line == int(parts[-1].split("-")[-1]) + 1:
+            parts[-1] = f"{parts[-1].split('-')[0]}-{line}"
+        else:
+            parts.append(str(line))
+    return ", ".join(parts)

@@ -1,0 +1,102 @@
+"""`python -m autojit explain`, and explanations as HTML."""
+
+import json
+import re
+import sys
+
+import numpy as np
+import pytest
+
+import autojit as aj
+from autojit.__main__ import main
+
+PROGRAM = """
+import numpy as np
+
+SIZE = 7
+
+def total(x, n=2):
+    y = x * n
+    print("<b>" + "&")
+    return np.sum(y[:n])
+
+class Model:
+    def step(self, x):
+        return x + 1
+"""
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "some_program.py").write_text(PROGRAM)
+    yield tmp_path
+    sys.modules.pop("some_program", None)
+    while str(tmp_path) in sys.path:
+        sys.path.remove(str(tmp_path))
+
+
+@pytest.mark.parametrize("place", ["some_program", "some_program.py", "./some_program.py"])
+def test_as_text(program, capsys, place):
+    assert main(["explain", f"{place}:total", "--args", "np.ones(SIZE), n=3"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("total: ") and "[effect] the call of `print`" in text and "|    7     y = x * n" in text
+
+
+def test_as_data_and_with_specs(program, capsys):
+    assert main(["explain", "some_program:total", "--args", "ArraySpec((3, 4), np.float32)", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["function"] == "total" and data["native_statements"][0]["page"] == "reference/reasons/#effect"
+
+
+def test_as_a_page(program):
+    assert main(["explain", "some_program:total", "--args", "np.ones(7)", "--html", "report.html"]) == 0
+    page = (program / "report.html").read_text()
+    assert page.startswith("<!doctype html>") and "&lt;b&gt;" in page and "<b>\" +" not in page
+    assert "prefers-color-scheme: dark" in page and "<script" not in page and not re.search(r"https?://", page)
+
+
+def test_methods(program, capsys):
+    assert main(["explain", "some_program:Model.step", "--args", "Model(), np.ones(3)"]) == 0
+    assert "one program" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["some_program"], "names no function: write `module:function`"),
+        (["no_such_program:f"], "`no_such_program` cannot be imported"),
+        (["no_such_program.py:f"], "`no_such_program.py` cannot be imported"),
+        (["some_program:totals"], "there is no `totals` in `some_program`"),
+        (["some_program:total"], "missing a required argument: 'x'; `--args` gives"),
+        (["some_program:total", "--args", "np.one(3)"], "`--args np.one(3)` fails: AttributeError"),
+        (["some_program:total", "--args", "(("], "fails: SyntaxError"),
+    ],
+)
+def test_mistakes(program, capsys, arguments, message):
+    assert main(["explain", *arguments]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_notebooks_show_plans_history_and_loops():
+    @aj.autocluster(policy="eager")
+    def f(x, n):
+        total = 0.0
+        for row in x:
+            total = total + row[0] * 2
+        print(end="")
+        return total * n + len("<tag>")
+
+    f(np.ones((5, 3)), 2)
+    text = f.explain(np.ones((5, 3)), 2)._repr_html_()
+    assert text == f.explain(np.ones((5, 3)), 2).to_html()
+    for part in ("<h4>Plans</h4>", "<h4>History</h4>", "<h4>Loops</h4>", "`x` is an array of dtype float64", "&lt;tag&gt;"):
+        assert part in text
+    assert text.count("<table") == text.count("</table>") and text.count("<tr") == text.count("</tr>")
+
+
+def test_a_function_without_source_as_html():
+    space = {}
+    exec("def made(x):\n    return x * 2", space)
+    text = aj.autocluster(space["made"]).explain(np.ones(3)).to_html()
+    assert "no-source" in text

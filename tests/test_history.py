@@ -1,0 +1,117 @@
+"""What `explain` tells of earlier calls: plans and what they ask for, captures and what differed, decisions."""
+
+import json
+
+import numpy as np
+
+import autojit as aj
+from autojit.explain.text import WIDTH
+from autojit.runtime.history import Guard, differences
+
+EAGER = aj.autocluster(policy="eager")
+X = np.ones((4, 5))
+
+
+def prefix(x, n):
+    y = x * 2
+    return y[:n].sum() + n
+
+
+def line(function, offset):
+    return function.__code__.co_firstlineno + offset
+
+
+def test_nothing_has_happened_before_the_first_call():
+    explanation = EAGER(prefix).explain(X, 2)
+    assert explanation.plans == [] and explanation.history == []
+    assert "plans" not in str(explanation) and "history" not in str(explanation)
+
+
+def test_plans_say_what_they_ask_for():
+    fast = EAGER(prefix)
+    fast(X, 2), fast(X, 3)
+    second, first = fast.explain(X, 2).plans
+    assert first.state == second.state == "compiled" and first.lines == (line(prefix, 1), line(prefix, 2))
+    assert Guard("`x` is an array of dtype float64 and shape (4, 5)", None) in first.guards
+    assert Guard("`n` is 2", line(prefix, 2)) in first.guards and Guard("`n` is 3", line(prefix, 2)) in second.guards
+    assert f"`n` is 2 (line {line(prefix, 2)})" in str(fast.explain(X, 2))
+
+
+def test_history_says_what_differed():
+    aj.clear_cache()
+    fast = EAGER(prefix)
+    fast(X, 2), fast(X, 3), fast(X.astype("f"), 3), fast(X[:, :3], 3), fast(X, 3)
+    events = fast.explain(X, 2).history
+    assert [event.what for event in events] == ["captured", "compiled"] * 4
+    assert all(event.lines == (line(prefix, 1), line(prefix, 2)) and event.seconds > 0 for event in events)
+    first, second, third, fourth = [event.detail for event in events if event.what == "captured"]
+    assert first == ""
+    assert second == f"`n` is 3 (line {line(prefix, 2)}), where it was 2"
+    assert third == (
+        "`x` is an array of dtype float32 and shape (4, 5), where it was an array of dtype float64 and shape (4, 5)"
+    )
+    assert "shape (4, 3), where it was an array of dtype float32 and shape (4, 5)" in fourth
+    fast.clear_cache()
+    assert fast.explain(X, 2).history == []
+
+
+def test_words_for_scalars_that_are_computed():
+    shift = 3
+
+    def f(x, n, names):
+        k = n // 2 + shift
+        return x[:k] * len(names) + np.zeros(len(names))[0]
+
+    fast = EAGER(f)
+    fast(np.ones(9), 4, ["a", "b"]), fast(np.ones(9), 6, ["a", "b"])
+    texts = [str(guard) for guard in fast.explain(np.ones(9), 4, ["a", "b"]).plans[0].guards]
+    assert any("`((n // 2) + shift)` is 6" in text for text in texts), texts
+
+
+def test_a_compilation_that_was_split():
+    def f(x, log):
+        y = x * 2
+        log.append(1)
+        return y + 1
+
+    fast = EAGER(f)
+    fast(X, [])
+    first, *others = fast.explain(X, []).history
+    assert first.what == "captured" and first.detail == f"native: line {line(f, 2)}"
+    assert {event.what for event in others} == {"captured", "compiled"}
+
+
+def test_plans_that_trap_and_plans_that_make_room():
+    fast = aj.autocluster(policy="eager", max_plans=2)(lambda a, b, n: a // b + np.zeros(n)[0])
+    a, b = np.arange(4), np.arange(4)
+    with np.errstate(all="ignore"):
+        for n in (1, 2):
+            fast(a, b + 1, n)
+    plans = fast.explain(a, b, 1).plans
+    assert {plan.traps for plan in plans} == {0}
+    for _ in range(9):
+        fast(a, b, 1)
+    explanation = fast.explain(a, b, 1)
+    assert any(event.what == "left" and "raised errors" in event.detail for event in explanation.history)
+    assert "left to NumPy: the data raised errors" in str(explanation)
+    assert any(plan.reason is not None and plan.reason.id == "trapped" for plan in explanation.plans)
+
+
+def test_as_data_and_within_100_columns():
+    fast = EAGER(prefix)
+    for n in range(8):
+        fast(X, n % 5)
+    explanation = fast.explain(X, 2)
+    data = explanation.to_dict()
+    assert json.loads(json.dumps(data)) == data
+    assert data["plans"][0]["guards"][-1]["text"] == "`n` is 4"
+    assert data["plans"][0]["guards"][1] == {"text": "`x` is an array of dtype float64 and shape (4, 5)", "line": None}
+    assert data["history"][0]["what"] == "captured" and data["resources"]["disk_cache"] is None
+    assert all(len(text) <= WIDTH for text in str(explanation).splitlines())
+
+
+def test_differences_are_of_the_same_things():
+    before = (Guard("`x` is 1"), Guard("`y` is 2"), Guard("a scalar stays float64"))
+    assert differences(before, before) == []
+    assert differences(before, (Guard("`x` is 1"), Guard("`z` is 2"))) == []
+    assert differences(before, (Guard("`y` is 3", 7), Guard("a condition"))) == ["`y` is 3 (line 7), where it was 2"]
