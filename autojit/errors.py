@@ -63,13 +63,13 @@ _ROWS = [
         "host-op",
         "a pure function that runs on the host",
         "the function has no XLA lowering, so it runs in NumPy between two clusters",
-        "nothing to do, unless the function dominates the run time",
+        "nothing to do in most cases; for one program, call it outside of the function",
     ),
     ReasonKind(
         "effect",
         "a call that may have side effects",
         "compiled code cannot repeat or reorder what this call does to the outside",
-        "move the call before or after the array work",
+        "move the call out of the function, or to where it does not stand between array work",
     ),
     ReasonKind(
         "statement",
@@ -123,7 +123,7 @@ _ROWS = [
         "argument-type",
         "an argument or variable of a type that is not compiled",
         "only exact `np.ndarray`s of bool, integer, float and complex types, and scalars, enter a cluster",
-        "convert the value with `np.asarray` first",
+        "convert the value with `np.asarray(value, dtype=...)` before the call",
     ),
     ReasonKind(
         "keyword",
@@ -172,6 +172,18 @@ _ROWS = [
         "too many different argument shapes or constants",
         "every new combination needs a compilation",
         "pass arguments of fewer different shapes",
+    ),
+    ReasonKind(
+        "changing-shape",
+        "an array whose shape or dtype changes from call to call",
+        "a program is compiled for the shapes of its arrays, and each new one takes a capture and a compilation",
+        "pass arrays of one shape, such as blocks of one size or arrays padded to it",
+    ),
+    ReasonKind(
+        "changing-value",
+        "a value that the program is built for changes from call to call",
+        "the line needs the value itself (for a shape, a slice, a branch), so each new one takes a capture",
+        "keep the value the same from call to call, or leave the line outside of the function",
     ),
     ReasonKind(
         "too-small",

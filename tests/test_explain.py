@@ -128,7 +128,7 @@ CASES = {
     "excluded": (excluded, (X,), {"cluster_exclude_ops": "cos"}),
 }
 #: Reasons that no call of `jit_compile` meets: they are about native calls of `autocluster`, or have tests of their own.
-ELSEWHERE = {"unknown-value", "no-source", "not-a-function", "overlap", "errstate", "unbound", "too-many-plans", "too-small", "slower",
+ELSEWHERE = {"unknown-value", "no-source", "not-a-function", "overlap", "errstate", "unbound", "too-many-plans", "changing-shape", "changing-value", "too-small", "slower",
              "inexact", "trapped", "internal"}  # fmt: skip
 
 

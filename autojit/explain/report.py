@@ -14,6 +14,7 @@ from autojit.capture.streams import calls_in
 from autojit.capture.values import UNKNOWN
 from autojit.compile.options import in_words, what_applies
 from autojit.errors import Reason, SourceLine
+from autojit.explain.changes import changing
 from autojit.explain.html import to_html
 from autojit.explain.state import PlanInfo, Resources, plans_of, resources_of
 from autojit.explain.text import to_text
@@ -99,6 +100,7 @@ class Explanation:
         source: The file, the number of the first line, and the lines.
         left: What raises in a branch that the data decides: a call that is led there is left to NumPy.
         plans: What earlier calls have left: what answers calls now.
+        changes: What has changed from call to call.
         history: What has happened so far: captures, compilations, decisions.
         resources: What is kept for later calls.
     """
@@ -114,12 +116,13 @@ class Explanation:
     left: list[Reason] = field(default_factory=list)
     plans: list[PlanInfo] = field(default_factory=list)
     history: list[Event] = field(default_factory=list)
+    changes: list[Reason] = field(default_factory=list)
     resources: Resources | None = None
 
     @property
     def reasons(self) -> list[Reason]:
         """Why not all is compiled, and what raises, in the order of the report."""
-        return [*self.host_nodes, *self.native_statements, *self.left]
+        return [*self.host_nodes, *self.native_statements, *self.left, *self.changes]
 
     @property
     def is_whole(self) -> bool:
@@ -143,6 +146,7 @@ class Explanation:
             "unknown": [reason.to_dict() for reason in self.unknown],
             "loops": [loop.to_dict() for loop in self.loops],
             "left": [reason.to_dict() for reason in self.left],
+            "changes": [reason.to_dict() for reason in self.changes],
             "plans": [plan.to_dict() for plan in self.plans],
             "history": [event.to_dict() for event in self.history],
             "resources": self.resources.to_dict() if self.resources else None,
@@ -173,6 +177,7 @@ def explain_call(controller: Controller, /, *args: Any, **kwargs: Any) -> Explan
     explanation = Explanation(controller.original.__qualname__, source=_source(controller))
     _explore(controller, bind(controller, args, kwargs), explanation)
     explanation.plans, explanation.history = plans_of(controller), list(controller.history.events)
+    explanation.changes = changing(explanation.history, controller.original.__code__, explanation.source)
     explanation.resources = resources_of(controller)
     return explanation
 

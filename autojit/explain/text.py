@@ -27,7 +27,7 @@ def to_text(explanation: Explanation) -> str:
     if explanation.source is not None:
         lines += ["", *annotated(explanation)]
     if explanation.plans:
-        lines += ["", "plans", *(line for plan in explanation.plans for line in _plan(plan))]
+        lines += ["", "plans", *_plans(explanation.plans)]
     if explanation.history:
         lines += ["", "history", *_events(explanation.history)]
     if explanation.resources is not None and (explanation.plans or explanation.history):
@@ -60,6 +60,8 @@ def _reasons(explanation: Explanation) -> Iterator[str]:
             yield from _reason(title, reason)
     for reason in explanation.left:
         yield from _reason("native where reached", reason, hint=False)
+    for reason in explanation.changes:
+        yield from _reason("from call to call", reason)
     if explanation.unknown:
         lines = tuple(sorted({reason.source.line for reason in explanation.unknown if reason.source}))
         yield f"  known after a first run: lines {ranges(lines)}"
@@ -95,7 +97,7 @@ def marks_of(explanation: Explanation) -> dict[int, list[str]]:
             marks.setdefault(line, []).append(cluster.name)
     for title, reasons in (
         ("host", explanation.host_nodes), ("native", explanation.native_statements), ("later", explanation.unknown),
-        ("native", explanation.left),
+        ("native", explanation.left), ("calls", explanation.changes),
     ):  # fmt: skip
         for reason in reasons:
             if reason.source is not None:
@@ -105,14 +107,27 @@ def marks_of(explanation: Explanation) -> dict[int, list[str]]:
     return marks
 
 
+def _plans(plans: list[PlanInfo]) -> Iterator[str]:
+    """Each plan; those that leave calls to NumPy for one reason together."""
+    native: dict[tuple[tuple[int, int], str], int] = {}
+    for plan in plans:
+        if plan.reason is None:
+            yield from _plan(plan)
+        else:
+            key = plan.lines, f"[{plan.reason.id}] {plan.reason.detail}"
+            native[key] = native.get(key, 0) + 1
+    for (lines, why), count in native.items():
+        kinds = f" for {count} kinds of calls" if count > 1 else ""
+        yield from _wrapped(f"{span(lines)}: native{kinds}: {why}", "  ", "    ")
+
+
 def _plan(plan: PlanInfo) -> Iterator[str]:
     speed = ""
     if plan.seconds and plan.numpy_seconds:
         times = f"{milliseconds(plan.seconds)} a call, {milliseconds(plan.numpy_seconds)} in NumPy"
         speed = f", {times}: {plan.numpy_seconds / plan.seconds:.3g} times as fast"
     traps = f", left {plan.traps} call(s) to NumPy for their data" if plan.traps else ""
-    why = f": [{plan.reason.id}] {plan.reason.detail}" if plan.reason is not None else ""
-    yield from _wrapped(f"{span(plan.lines)}: {plan.state}{speed}{traps}{why}", "  ", "    ")
+    yield from _wrapped(f"{span(plan.lines)}: {plan.state}{speed}{traps}", "  ", "    ")
     guards = [guard for guard in plan.guards if not guard.text.endswith(_TRIVIAL) and not guard.text.startswith(_STAYS)]
     valued = {guard.text.partition(" is ")[0] for guard in guards if _OF_TYPE not in guard.text}
     texts = [

@@ -7,6 +7,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from autojit.errors import SourceLine
+
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.capture.prologue import Prologue
 
@@ -21,14 +23,42 @@ class Guard:
 
     Attributes:
         text: The condition in words.
-        line: The user's line that asked for it; `None` for the kinds of the arguments.
+        source: The user's line that asked for it; `None` for the kinds of the arguments.
     """
 
     text: str
-    line: int | None = None
+    source: SourceLine | None = None
+
+    @property
+    def line(self) -> int | None:
+        """The number of the line that asked for it."""
+        return self.source.line if self.source is not None else None
+
+    @property
+    def subject(self) -> str:
+        """What the condition is about: "`n`"; "" where it does not say."""
+        found = _SUBJECT.match(self.text)
+        return found[0] if found else ""
 
     def __str__(self) -> str:
         return self.text if self.line is None else f"{self.text} (line {self.line})"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A condition that differs from that of the capture before.
+
+    Attributes:
+        guard: The condition.
+        before: What it was, in words.
+    """
+
+    guard: Guard
+    before: str
+
+    def __str__(self) -> str:
+        was = self.before.replace(self.guard.subject, "it", 1).replace("it is", "it was", 1)
+        return f"{self.guard}, where {was}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +72,7 @@ class Event:
         seconds: How long it took, or, of what is kept, what a call takes.
         detail: What differed, or why.
         when: `time.time()` of it.
+        changes: How the guard of a capture differs from that of the region's capture before.
     """
 
     what: Literal["captured", "compiled", "loaded", "kept", "left", "dropped"]
@@ -49,6 +80,7 @@ class Event:
     seconds: float
     detail: str
     when: float
+    changes: tuple[Change, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The event as plain data."""
@@ -69,46 +101,37 @@ class History:
         self.events: tuple[Event, ...] = ()
         self._guards: dict[int, tuple[Guard, ...]] = {}  # those of the last capture, by region
 
-    def note(self, what: Any, region: Any, seconds: float = 0.0, detail: str = "") -> None:
+    def note(
+        self, what: Any, region: Any, seconds: float = 0.0, detail: str = "", changes: tuple[Change, ...] = ()
+    ) -> None:
         """Note an event of a region."""
-        event = Event(what, region.lines, seconds, detail, time.time())
+        event = Event(what, region.lines, seconds, detail, time.time(), changes)
         self.events = (*self.events[1 - _MOST :], event)
 
     def captured(self, region: Any, prologue: Prologue, seconds: float, detail: str = "") -> None:
         """Note a capture, with what its guard says differently from the one before."""
         guards = guards_of(prologue)
-        before = self._guards.get(region.number)
+        changes = differences(self._guards.get(region.number, ()), guards)
         self._guards[region.number] = guards
-        changes = [detail] if detail else []
-        if before is not None:
-            changes += differences(before, guards)
-        self.note("captured", region, seconds, "; ".join(changes))
+        self.note("captured", region, seconds, "; ".join(filter(None, [detail, *map(str, changes)])), changes)
 
 
 def guards_of(prologue: Prologue) -> tuple[Guard, ...]:
     """The conditions of a plan, each once, in the order in which they were met."""
-    found = {
-        line.why: Guard(line.why, line.source and line.source.line) for line in reversed(prologue.lines) if line.why
-    }
-    return tuple(reversed(found.values()))
+    found: dict[str, Guard] = {}
+    for line in prologue.lines:
+        if line.why:
+            found.setdefault(line.why, Guard(line.why, line.source))
+    return tuple(found.values())
 
 
-def differences(before: tuple[Guard, ...], now: tuple[Guard, ...]) -> list[str]:
-    """In words, what one guard says of the same things differently from another."""
-    known = {guard.text for guard in before}
-    new = {guard.text for guard in now}
+def differences(before: tuple[Guard, ...], now: tuple[Guard, ...]) -> tuple[Change, ...]:
+    """What one guard says of the same things differently from another."""
+    known, new = {guard.text for guard in before}, {guard.text for guard in now}
     gone: dict[str, str] = {}
     for guard in before:
-        if guard.text not in new and (subject := _subject(guard)):
-            gone.setdefault(subject, guard.text)
-    found = []
-    for guard in now:
-        subject = _subject(guard)
-        if guard.text not in known and subject in gone:
-            found.append(f"{guard}, where {gone.pop(subject).replace(subject, 'it', 1).replace('it is', 'it was', 1)}")
-    return found
-
-
-def _subject(guard: Guard) -> str:
-    found = _SUBJECT.match(guard.text)
-    return found[0] if found else ""
+        if guard.text not in new and guard.subject:
+            gone.setdefault(guard.subject, guard.text)
+    return tuple(
+        Change(guard, gone.pop(guard.subject)) for guard in now if guard.text not in known and guard.subject in gone
+    )
