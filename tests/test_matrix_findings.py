@@ -322,6 +322,8 @@ def test_convolutions_that_overflow_on_the_way():
     assert check(f, a, b).cache_info().traps
     a[3] = np.inf
     assert not check(f, a, b).cache_info().traps
+    check(f, np.array([-1.5, -1.0, 0.0]), np.array([-2.5, np.inf, 1.5]))
+    check(f, np.array([-2.5, np.inf, 1.5]), np.array([-1.5, -1.0, 0.0]))
     c = np.array([0, 0.5 + 0.4j, -2.5j, 0.8, complex(0, -np.inf)])
     check(f, c, np.array([1, 0.2 + 0.1j, 0.9 + 0.3j]))
 
@@ -330,3 +332,15 @@ def test_linspace_along_an_axis_that_is_not_there():
     check(lambda a: np.linspace(a, 5, num=4, axis=1), np.array(5, np.uint8))
     check(lambda a: np.linspace(a, 5, num=4, axis=-3), np.ones(3))
     check(lambda a: np.linspace(a, 5, num=4, axis=1), np.ones(3))
+
+
+@pytest.mark.parametrize("function", [np.cbrt, np.log, np.log2, np.log10])
+def test_subnormal_constants_count_as_zero(function):
+    """XLA computes constants itself, and does not flush them."""
+
+    def f(a):
+        return function(np.nextafter(np.imag(a), 1.0))
+
+    with np.errstate(all="ignore"):
+        got = aj.autocluster(policy="eager")(f)(np.arange(3.0))
+        np.testing.assert_allclose(got, function(np.zeros(3)), atol=1e-300)

@@ -395,7 +395,8 @@ def _with_finite_kernel(rule: Callable[..., Any]) -> Lower:
     lower = lower_product(rule)
 
     def checked(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
-        shorter, longer = sorted(xs, key=lambda x: x.size)
+        a, v = xs
+        shorter, longer = (a, v) if a.size < v.size else (v, a)
         trap_on_non_finite([shorter], trap)
         (result,) = lower(node, xs, trap)
         if exact.is_inexact(result):

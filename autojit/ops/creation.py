@@ -204,20 +204,6 @@ def literal(node: Any) -> Any:
     return tuple(jnp.asarray(part) for part in (result if len(sizes) > 1 else (result,)))
 
 
-def uncontracted(product: Any, witness: Any) -> Any:
-    """A float product that XLA cannot contract with the next addition.
-
-    Its bits are combined with a zero that only the run can know: where `witness` is NaN the sum is NaN anyway, and
-    for the one integer that is singled out the last place may differ.
-    """
-    if np.dtype(product.dtype).kind != "f":
-        return product
-    kind = np.dtype(witness.dtype).kind
-    rare = (witness != witness) if kind in "fc" else witness.astype(jnp.int64) == 0x7A3F5C01D2E4B689
-    pattern = exact.bits(product)
-    return exact.from_bits(pattern ^ rare.astype(pattern.dtype), product.dtype)
-
-
 def _arange(start_or_stop: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Any:
     bounds = (start_or_stop,) if stop is None else (start_or_stop, stop)
     return np.arange(*bounds, **({} if step is None else {"step": step}), dtype=dtype)
@@ -320,7 +306,7 @@ def _linspace(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
         y = jnp.where(jnp.any(step == 0), fine, whole)
     else:
         y = exact.multiply(count, delta)
-    y = exact.add(uncontracted(y, jnp.broadcast_to(xs[0], shape)), start)
+    y = exact.add(exact.uncontracted(y, jnp.broadcast_to(xs[0], shape)), start)
     if endpoint and num > 1:
         last = lax.broadcasted_iota(jnp.int32, y.shape, 0) == num - 1
         y = jnp.where(last, stop, y)

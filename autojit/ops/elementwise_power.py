@@ -59,9 +59,7 @@ def _lower(function: np.ufunc) -> Callable[..., Any]:
         trap_if(unfinished(*known_operands(node, xs)), trap)
         known = exponent if isinstance(node.inputs[1], Const) and exponent.ndim == 0 else None
         x, y = exact.broadcast(*xs, shape=node.outputs[0].spec.shape)
-        result = _power(x, y, known)
-        trap_if(unfinished(result), trap)  # of complex powers that overflow, a part may be NaN
-        return (result,)
+        return (_power(x, y, known),)
 
     return lower
 
@@ -84,32 +82,45 @@ def _complex_power(x: Any, y: Any) -> Any:
     whole = (lax.imag(y) == 0) & (jnp.abs(real) <= _COMPLEX_LIMIT) & (jnp.trunc(real) == real)
     count = jnp.where(whole, jnp.abs(real), 0).astype(jnp.int32)
     is_first = (real >= 1) & (real <= _COMPLEX_PLAIN)
-    result, power = jnp.ones_like(x), x
+    result, power, times = jnp.ones_like(x), x, _times(x)
     for bit in range(_COMPLEX_LIMIT.bit_length()):
         takes = (count >> bit) & 1 == 1
-        result = jnp.where(takes, jnp.where(is_first, power, exact.multiply(result, power)), result)
+        result = jnp.where(takes, jnp.where(is_first, power, times(result, power)), result)
         is_first = is_first & ~takes
-        power = exact.multiply(power, power)
+        power = times(power, power)
     result = jnp.where(real < 0, _inverse(result, x), jnp.where(real > 0, _of_zero(result, x), result))
     return jnp.where(whole, result, RULES["power"](x, y))
 
 
-def product(x: Any, exponent: int, result: Any = None) -> Any:
+def product(x: Any, exponent: int, result: Any = None, times: Callable[[Any, Any], Any] = exact.multiply) -> Any:
     """`x ** exponent` by squaring, times `result`, for an exponent known when the program is built."""
     while exponent:
         if exponent & 1:
-            result = x if result is None else exact.multiply(result, x)
+            result = x if result is None else times(result, x)
         exponent >>= 1
         if exponent:
-            x = exact.multiply(x, x)
+            x = times(x, x)
     return jnp.ones_like(x) if result is None else result
 
 
 def _complex_product(x: Any, exponent: int) -> Any:
     if exponent == 0:
         return jnp.ones_like(x)
-    result = product(x, abs(exponent), None if 1 <= exponent <= _COMPLEX_PLAIN else jnp.ones_like(x))
+    first = None if 1 <= exponent <= _COMPLEX_PLAIN else jnp.ones_like(x)
+    result = product(x, abs(exponent), first, _times(x))
     return _inverse(result, x) if exponent < 0 else _of_zero(result, x)
+
+
+def _times(witness: Any) -> Callable[[Any, Any], Any]:
+    """Products of complex numbers with all of their roundings: where one overflows, they decide which part is NaN."""
+    seen = lax.real(witness)
+
+    def times(x: Any, y: Any) -> Any:
+        a, b, c, d = lax.real(x), lax.imag(x), lax.real(y), lax.imag(y)
+        ac, bd, ad, bc = (exact.uncontracted(lax.mul(*pair), seen) for pair in ((a, c), (b, d), (a, d), (b, c)))
+        return lax.complex(lax.sub(ac, bd), lax.add(ad, bc))
+
+    return times
 
 
 def _of_zero(power: Any, base: Any) -> Any:

@@ -119,9 +119,14 @@ def log_parts(x: Any) -> tuple[Any, Any, Any]:
     return whole, f, exact.subtract(half, s * exact.add(half, z * _polynomial(_LOG, z)))
 
 
+def is_zero(x: Any) -> Any:
+    """Where a number counts as zero: subnormal ones do, also where XLA computes constants and flushes nothing."""
+    return lax.abs(x) < jnp.finfo(x.dtype).tiny
+
+
 def finish_log(x: Any, result: Any) -> Any:
     """Put in what a logarithm gives for zero, infinity, NaN and negative numbers."""
-    result = jnp.where(x == 0, jnp.full_like(x, -jnp.inf), jnp.where(x == jnp.inf, x, result))
+    result = jnp.where(is_zero(x), jnp.full_like(x, -jnp.inf), jnp.where(x == jnp.inf, x, result))
     return jnp.where((x < 0) | (x != x), jnp.full_like(x, jnp.nan), result)
 
 
@@ -167,4 +172,4 @@ def cbrt(x: Any) -> Any:
     excess = exact.subtract(root, exact.divide(fraction, root * root))
     root = exact.subtract(root, exact.multiply(excess, jnp.full_like(root, 1 / 3)))
     result = exact.copysign(exact.multiply(root, power_of_two(third - 1024, jnp.float64)), x)
-    return jnp.where((x == 0) | ~lax.is_finite(x), x, result)
+    return jnp.where(is_zero(x) | ~lax.is_finite(x), x, result)
