@@ -8,6 +8,7 @@ import autojit as aj
 from autojit.errors import SourceLine
 from autojit.explain.text import WIDTH
 from autojit.runtime.history import Guard, differences
+from tests.test_segments import program
 
 EAGER = aj.autocluster(policy="eager")
 X = np.ones((4, 5))
@@ -118,3 +119,21 @@ def test_differences_are_of_the_same_things():
     assert differences(before, (Guard("`x` is 1"), Guard("`z` is 2"))) == ()
     (change,) = differences(before, (Guard("`y` is 3", SourceLine("f.py", 7)), Guard("a condition")))
     assert str(change) == "`y` is 3 (line 7), where it was 2"
+
+
+def test_long_values_are_cut():
+    def f(x, names):
+        return x * len(names.split())
+
+    fast, names = EAGER(f), "name " * 1000
+    fast(X, names), fast(X, names + "one more")
+    assert all(len(guard.text) < 250 for plan in fast.explain(X, names).plans for guard in plan.guards)
+    assert all(len(event.detail) < 600 for event in fast.explain(X, names).history)
+
+
+def test_scalars_of_many_operations_are_not_spelled_out():
+    lines = ["k = n", *["k = k * 2 + k - n * k + (k * k) % 7 + 1"] * 12, "return x[: k % 3 + 1] * 2"]
+    fast = EAGER(program(lines, "x, n"))
+    fast(np.ones(9), 4)
+    (plan,) = fast.explain(np.ones(9), 4).plans
+    assert any(guard.text.startswith("a scalar is ") for guard in plan.guards)

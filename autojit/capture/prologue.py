@@ -31,8 +31,8 @@ class Line:
 
 #: In a binding: a live-in, a global, another object that is there, a name that is bound.
 _PARTS = re.compile(r"\bL_(\w+)|\bK\d+\['(\w+)'\]|\b(K\d+)\b|\b([so]\d+)\b")
-#: So deep are expressions shown, and so long.
-_DEPTH, _LENGTH = 4, 60
+#: So deep are expressions shown, and so long; what is longer on the way is not looked into.
+_DEPTH, _LENGTH, _LONG = 3, 60, 120
 
 
 @dataclass(slots=True)
@@ -120,7 +120,8 @@ class Prologue:
                 return getattr(self.constants[constant], "__name__", "...")
             return local or named or (self._in_words(bound, depth - 1) if depth else "...")
 
-        return _PARTS.sub(replaced, self._texts.get(name, ""))
+        text = self._texts.get(name, "")
+        return _PARTS.sub(replaced, text) if len(text) <= _LONG else "..."
 
     def render(self, indent: str = "    ") -> list[str]:
         """The lines as source text. A failed check returns `None`, a failed soft one `NATIVE`."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:  # for annotations alone: what lies behind the door
 
 #: So many events are kept, the latest.
 _MOST = 200
+#: Conditions with longer values are cut.
+_LONG = 200
 _SUBJECT = re.compile(r"`[^`]*`")
 
 
@@ -121,7 +123,8 @@ def guards_of(prologue: Prologue) -> tuple[Guard, ...]:
     found: dict[str, Guard] = {}
     for line in prologue.lines:
         if line.why:
-            found.setdefault(line.why, Guard(line.why, line.source))
+            text = line.why if len(line.why) <= _LONG else f"{line.why[:_LONG]}..."
+            found.setdefault(text, Guard(text, line.source))
     return tuple(found.values())
 
 
