@@ -14,6 +14,8 @@ from typing import Any, Literal, NamedTuple
 from autojit.errors import FlagError
 
 Policy = Literal["measured", "eager", "native"]
+#: What `--log` takes.
+LOGS = ("captures", "compiles", "guards", "clusters")
 POLICIES: tuple[Policy, ...] = ("measured", "eager", "native")
 
 ENVIRONMENT_VARIABLE = "AUTOJIT_FLAGS"
@@ -37,6 +39,7 @@ class Config:
     exact: bool = False
     disk_cache: bool = True
     cache_dir: str = ""
+    log: tuple[str, ...] = ()
 
 
 class _Kind(NamedTuple):
@@ -104,18 +107,20 @@ def _boolean() -> _Kind:
     return _Kind("`1`, `true`, `0` or `false`", parse, check)
 
 
-def _names() -> _Kind:
+def _names(accepts: str, choices: Sequence[str] = ()) -> _Kind:
     def parse(text: str) -> tuple[str, ...]:
-        return tuple(name.strip() for name in text.split(",") if name.strip())
+        return check(tuple(name.strip() for name in text.split(",") if name.strip()))
 
     def check(value: Any) -> tuple[str, ...]:
         if isinstance(value, str):
             return parse(value)
         if not isinstance(value, Sequence) or not all(isinstance(name, str) for name in value):
             raise ValueError
+        if choices and not set(value) <= {*choices}:
+            raise ValueError
         return tuple(value)
 
-    return _Kind("names of ops or families with commas between them, such as `elementwise,np.sum`", parse, check)
+    return _Kind(accepts, parse, check)
 
 
 def _path() -> _Kind:
@@ -150,8 +155,9 @@ def _table() -> Iterator[Flag]:
     yield flag(
         "max_cluster_size", "int", _integer(1, None, "an integer of at least 1"), "The most operations in one cluster."
     )
-    yield flag("ops_to_cluster", "names", _names(), "Cluster these operations or families only; empty means all.")
-    yield flag("cluster_exclude_ops", "names", _names(), "Never cluster these operations or families.")
+    operations = _names("names of ops or families with commas between them, such as `elementwise,np.sum`")
+    yield flag("ops_to_cluster", "names", operations, "Cluster these operations or families only; empty means all.")
+    yield flag("cluster_exclude_ops", "names", operations, "Never cluster these operations or families.")
     yield flag(
         "clustering_fuel",
         "int",
@@ -182,6 +188,12 @@ def _table() -> Iterator[Flag]:
         "bool",
         _boolean(),
         "Keep compiled programs in files, so that later processes load them.",
+    )
+    yield flag(
+        "log",
+        "names",
+        _names(f"{', '.join(f'`{name}`' for name in LOGS)}, with commas between them", LOGS),
+        "Log what happens, at level INFO of the logger `autojit`; to stderr where the program sets up no logging.",
     )
     yield flag("cache_dir", "path", _path(), "The directory of the disk cache.")
     yield flag(

@@ -7,7 +7,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from autojit.errors import Reason
-from autojit.explain.text import marks_of, milliseconds, ranges, span
+from autojit.explain.text import marks_of, ranges
+from autojit.runtime.history import milliseconds, span
 
 if TYPE_CHECKING:  # for annotations alone: an explanation shows itself with this
     from autojit.explain.report import Explanation

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from autojit.errors import Reason
 from autojit.explain.state import PlanInfo
-from autojit.runtime.history import Event
+from autojit.runtime.history import Event, milliseconds, span
 
 if TYPE_CHECKING:  # for annotations alone: an explanation prints itself with this
     from autojit.explain.report import Explanation
@@ -140,12 +140,8 @@ def _plan(plan: PlanInfo) -> Iterator[str]:
 def _events(events: list[Event]) -> Iterator[str]:
     if len(events) > _EVENTS:
         yield f"  ... {len(events) - _EVENTS} earlier"
-    words = {"kept": "kept compiled", "left": "left to NumPy", "loaded": "loaded from disk"}
     for event in events[-_EVENTS:]:
-        took = f" ({milliseconds(event.seconds)})" if event.seconds else ""
-        detail = f": {event.detail}" if event.detail else ""
-        text = f"{span(event.lines)} {words.get(event.what, event.what)}{took}{detail}"
-        yield from _wrapped(text, "  ", "    ")
+        yield from _wrapped(str(event), "  ", "    ")
 
 
 def _wrapped(text: str, first: str, rest: str) -> list[str]:
@@ -154,19 +150,8 @@ def _wrapped(text: str, first: str, rest: str) -> list[str]:
     )
 
 
-def milliseconds(seconds: float) -> str:
-    """A duration for people."""
-    return f"{seconds * 1e3:.3g} ms"
-
-
 def _megabytes(nbytes: int) -> str:
     return f"{nbytes / 1e6:.1f} MB"
-
-
-def span(lines: tuple[int, int]) -> str:
-    """The lines of a region: "lines 6-7"."""
-    first, last = lines
-    return f"lines {first}-{last}" if last > first else f"line {first}"
 
 
 def ranges(lines: Iterable[int]) -> str:

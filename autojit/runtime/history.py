@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,10 +14,12 @@ from autojit.errors import SourceLine
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.capture.prologue import Prologue
 
+log = logging.getLogger("autojit")
 #: So many events are kept, the latest.
 _MOST = 200
 #: Conditions with longer values are cut.
 _LONG = 200
+_WORDS = {"kept": "kept compiled", "left": "left to NumPy", "loaded": "loaded from disk"}
 _SUBJECT = re.compile(r"`[^`]*`")
 
 
@@ -91,15 +95,28 @@ class Event:
             "when": self.when,
         }  # fmt: skip
 
+    def __str__(self) -> str:
+        took = f" ({milliseconds(self.seconds)})" if self.seconds else ""
+        detail = f": {self.detail}" if self.detail else ""
+        return f"{span(self.lines)} {_WORDS.get(self.what, self.what)}{took}{detail}"
+
 
 class History:
     """The latest events of one function.
+
+    Args:
+        name: The function's, as the user knows it.
+        kinds: What is logged: "captures", "compiles", "guards", "clusters".
 
     Attributes:
         events: They are replaced as a whole, so that a thread may read them while another one adds to them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "", kinds: Iterable[str] = ()) -> None:
+        self.name = name
+        self.kinds = frozenset(kinds)
+        if self.kinds:
+            _make_visible()
         self.events: tuple[Event, ...] = ()
         self._guards: dict[int, tuple[Guard, ...]] = {}  # those of the last capture, by region
 
@@ -109,6 +126,12 @@ class History:
         """Note an event of a region."""
         event = Event(what, region.lines, seconds, detail, time.time(), changes)
         self.events = (*self.events[1 - _MOST :], event)
+        self.log("captures" if what == "captured" else "compiles", event)
+
+    def log(self, kind: str, text: object) -> None:
+        """Log something, if the flags ask for this kind."""
+        if kind in self.kinds:
+            log.info("%s: %s", self.name, text)
 
     def captured(self, region: Any, prologue: Prologue, seconds: float, detail: str = "") -> None:
         """Note a capture, with what its guard says differently from the one before."""
@@ -116,6 +139,7 @@ class History:
         changes = differences(self._guards.get(region.number, ()), guards)
         self._guards[region.number] = guards
         self.note("captured", region, seconds, "; ".join(filter(None, [detail, *map(str, changes)])), changes)
+        self.log("guards", f"{span(region.lines)} ask that {', '.join(map(str, guards))}")
 
 
 def guards_of(prologue: Prologue) -> tuple[Guard, ...]:
@@ -138,3 +162,24 @@ def differences(before: tuple[Guard, ...], now: tuple[Guard, ...]) -> tuple[Chan
     return tuple(
         Change(guard, gone.pop(guard.subject)) for guard in now if guard.text not in known and guard.subject in gone
     )
+
+
+def span(lines: tuple[int, int]) -> str:
+    """The lines of a region: "lines 6-7"."""
+    first, last = lines
+    return f"lines {first}-{last}" if last > first else f"line {first}"
+
+
+def milliseconds(seconds: float) -> str:
+    """A duration for people."""
+    return f"{seconds * 1e3:.3g} ms"
+
+
+def _make_visible() -> None:
+    """Have what is logged shown on stderr, unless the program has set up logging."""
+    if log.getEffectiveLevel() > logging.INFO:
+        log.setLevel(logging.INFO)
+    if not log.hasHandlers():
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("autojit: %(message)s"))
+        log.addHandler(handler)

@@ -115,6 +115,10 @@ class Maker:
         if counters.compiles > compiles or counters.loads > loads:
             what = "compiled" if counters.compiles > compiles else "loaded"
             controller.history.note(what, probe.region, time.perf_counter() - start)
+        if "clusters" in controller.history.kinds:
+            for step in prepared.clusters:
+                names = ", ".join(node.op.name for node in step.graph.nodes)
+                controller.history.log("clusters", f"{_prefix(probe)}{step.name}: {names}")
         if controller.config.clustering_debug:
             log.warning("%s", describe(controller.original.__qualname__, prepared, plan))
         if controller.config.check:

@@ -1,0 +1,65 @@
+"""`--log` says on stderr, or to the program's own handlers, what happens."""
+
+import logging
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import autojit as aj
+
+X = np.ones((4, 5))
+
+
+def work(x, n):
+    return np.sqrt(x[:n]) * 3
+
+
+@pytest.fixture(autouse=True)
+def level():
+    before = logging.getLogger("autojit").level
+    yield
+    logging.getLogger("autojit").setLevel(before)
+
+
+def messages(caplog, kinds):
+    aj.clear_cache()
+    caplog.clear()
+    fast = aj.autocluster(policy="eager", log=kinds)(work)
+    fast(X, 2), fast(X, 3)
+    return [record.getMessage() for record in caplog.records if record.name == "autojit"]
+
+
+def test_each_kind(caplog):
+    line = work.__code__.co_firstlineno + 1
+    captures = messages(caplog, "captures")
+    assert [text.split(" (")[0] for text in captures] == [f"work: line {line} captured"] * 2
+    assert captures[1].endswith(f"`n` is 3 (line {line}), where it was 2")
+    assert all(text.startswith(f"work: line {line} compiled (") for text in messages(caplog, ["compiles"]))
+    guards = messages(caplog, ("guards",))
+    assert len(guards) == 2 and "`x` is an array of dtype float64 and shape (4, 5)" in guards[0]
+    assert messages(caplog, "clusters") == ["work: cluster_0: getitem, np.sqrt, np.multiply"] * 2
+    assert len(messages(caplog, "captures,compiles,guards,clusters")) == 8
+
+
+def test_silence_unless_asked(caplog):
+    assert messages(caplog, ()) == []
+
+
+def test_mistakes():
+    with pytest.raises(aj.FlagError, match="`log` does not take `capture`: it takes `captures`, `compiles`"):
+        aj.autocluster(work, log="capture")
+
+
+@pytest.mark.parametrize("is_set_up", [False, True])
+def test_in_a_program(tmp_path, is_set_up):
+    own = "import logging; logging.basicConfig(format='mine %(message)s', level='WARNING')\n" if is_set_up else ""
+    file = tmp_path / "logged.py"
+    file.write_text(
+        f"{own}import numpy as np, autojit as aj\n"
+        "def f(x):\n    return np.sin(x) * 2\n"
+        "aj.autocluster(f, policy='eager', log='captures')(np.ones(3))\n"
+    )
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[-1].startswith("mine f: line 4 captured" if is_set_up else "autojit: f: line 3 captured")
