@@ -145,6 +145,8 @@ def get_compiler_ir(function: Callable[..., Any], /, *args: Any, **kwargs: Any) 
         UncompilableError: The function is decorated with `jit_compile` and does not compile as a whole.
         TypeError: `function` cannot be called, or not with these arguments.
     """
+    if isinstance(function, types.MethodType):
+        function, args = function.__func__, (function.__self__, *args)
     decorated: Any = function if hasattr(function, "get_compiler_ir") else autocluster(function)
     return decorated.get_compiler_ir(*args, **kwargs)
 

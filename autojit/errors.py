@@ -186,6 +186,12 @@ _ROWS = [
         "keep the value the same from call to call, or leave the line outside of the function",
     ),
     ReasonKind(
+        "changing-kind",
+        "an argument of another type, length or memory layout from call to call",
+        "a program is compiled for the types of its arguments, the lengths of lists, and the memory layout of arrays",
+        "pass arguments of one type and length, and arrays of one layout (`np.ascontiguousarray`)",
+    ),
+    ReasonKind(
         "too-small",
         "too little work for a compiled program",
         "entering a compiled program costs more than NumPy needs for these operations",

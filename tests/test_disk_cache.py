@@ -280,6 +280,7 @@ def test_compiler_ir_of_a_loaded_program_is_lowered_on_demand(cached):
     assert "sine" in ir(stage="optimized_hlo") and "stablehlo.sine" in ir(stage="stablehlo")
     assert Path(__file__).name in ir(stage="stablehlo")
     assert (function.cache_info().compiles, function.cache_info().loads) == (0, 1)
+    assert "ret" in ir(stage="asm") and "define" in ir(stage="llvm_ir") and "floating point" in ir(stage="cost")
 
 
 def test_command_line(tmp_path, capsys, monkeypatch):

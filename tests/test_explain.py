@@ -128,7 +128,7 @@ CASES = {
     "excluded": (excluded, (X,), {"cluster_exclude_ops": "cos"}),
 }
 #: Reasons that no call of `jit_compile` meets: they are about native calls of `autocluster`, or have tests of their own.
-ELSEWHERE = {"unknown-value", "no-source", "not-a-function", "overlap", "errstate", "unbound", "too-many-plans", "changing-shape", "changing-value", "too-small", "slower",
+ELSEWHERE = {"unknown-value", "no-source", "not-a-function", "overlap", "errstate", "unbound", "too-many-plans", "changing-shape", "changing-value", "changing-kind", "too-small", "slower",
              "inexact", "trapped", "internal"}  # fmt: skip
 
 
@@ -427,6 +427,31 @@ def test_a_function_without_decorator():
     assert "HloModule" in aj.get_compiler_ir(aj.autocluster(model), np.ones((3, 4)), np.ones((4, 5)), 2.0)()
     with pytest.raises(TypeError):
         aj.get_compiler_ir(3)
+
+
+class Doubler:
+    def plain(self, x=2.0):
+        return x * 2
+
+    @EAGER
+    def decorated(self, x=2.0):
+        return x * 2
+
+
+@pytest.mark.parametrize("method", [Doubler().plain, Doubler().decorated])
+def test_methods_know_their_object(method):
+    graph = aj.get_compiler_ir(method, X)("graph")
+    assert graph.startswith("def cluster_0(a0):") and "np.multiply(a0, 2)" in graph
+
+
+def test_the_cost_of_a_loop_is_not_taken_for_all_of_it():
+    def f(x):
+        for k in range(1000):
+            x = np.sin(x) + k
+        return x
+
+    cost = aj.get_compiler_ir(f, X).cost()
+    assert cost.has_loops and "bodies count once" in str(cost) and "bound by" not in str(cost)
 
 
 def test_nothing_to_show():

@@ -23,6 +23,8 @@ def total(x, n=2):
 class Model:
     def step(self, x):
         return x + 1
+
+MODEL = Model()
 """
 
 
@@ -60,6 +62,22 @@ def test_as_a_page(program):
 def test_methods(program, capsys):
     assert main(["explain", "some_program:Model.step", "--args", "Model(), np.ones(3)"]) == 0
     assert "one program" in capsys.readouterr().out
+    assert main(["explain", "some_program:MODEL.step", "--args", "np.ones(3)"]) == 0
+    assert "one program" in capsys.readouterr().out
+
+
+def test_helpers_in_another_file(program, capsys):
+    (program / "some_helpers.py").write_text("import numpy as np\n\ndef twice(a):\n    return np.unique(a) * 2\n")
+    (program / "some_program.py").write_text(
+        "import some_helpers\n\ndef f(x):\n    y = x + 1\n    return some_helpers.twice(y)\n"
+    )
+    assert main(["explain", "some_program:f", "--args", "__import__('numpy').ones(5)", "--html", "page.html"]) == 0
+    page = (program / "page.html").read_text()
+    assert "Elsewhere" in page and "some_helpers.py:4" in page and 'class="out"' not in page
+    assert main(["explain", "some_program:f", "--args", "__import__('numpy').ones(5)"]) == 0
+    text = capsys.readouterr().out
+    assert "some_helpers.py:4: [host-op]" in " ".join(text.split()) and "host: host-op" not in text
+    sys.modules.pop("some_helpers", None)
 
 
 @pytest.mark.parametrize(
@@ -69,6 +87,7 @@ def test_methods(program, capsys):
         (["no_such_program:f"], "`no_such_program` cannot be imported"),
         (["no_such_program.py:f"], "`no_such_program.py` cannot be imported"),
         (["some_program:totals"], "there is no `totals` in `some_program`"),
+        (["some_program:SIZE", "--args", "1"], "`7` is not a Python function"),
         (["some_program:total"], "missing a required argument: 'x'; `--args` gives"),
         (["some_program:total", "--args", "np.one(3)"], "`--args np.one(3)` fails: AttributeError"),
         (["some_program:total", "--args", "(("], "fails: SyntaxError"),

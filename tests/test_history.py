@@ -34,7 +34,7 @@ def test_plans_say_what_they_ask_for():
     fast(X, 2), fast(X, 3)
     second, first = fast.explain(X, 2).plans
     assert first.state == second.state == "compiled" and first.lines == (line(prefix, 1), line(prefix, 2))
-    assert Guard("`x` is an array of dtype float64 and shape (4, 5)", None) in first.guards
+    assert Guard("`x` is an array of dtype float64 and shape (4, 5)", None, __file__) in first.guards
     asked = {(guard.text, guard.line) for plan in (first, second) for guard in plan.guards}
     assert {("`n` is 2", line(prefix, 2)), ("`n` is 3", line(prefix, 2))} <= asked
     assert f"`n` is 2 (line {line(prefix, 2)})" in str(fast.explain(X, 2))
@@ -117,8 +117,9 @@ def test_differences_are_of_the_same_things():
     before = (Guard("`x` is 1"), Guard("`y` is 2"), Guard("a scalar stays float64"))
     assert differences(before, before) == differences((), before) == ()
     assert differences(before, (Guard("`x` is 1"), Guard("`z` is 2"))) == ()
-    (change,) = differences(before, (Guard("`y` is 3", SourceLine("f.py", 7)), Guard("a condition")))
-    assert str(change) == "`y` is 3 (line 7), where it was 2"
+    for file, place in (("f.py", "line 7"), ("g.py", "f.py:7")):
+        (change,) = differences(before, (Guard("`y` is 3", SourceLine("f.py", 7), file), Guard("a condition")))
+        assert str(change) == f"`y` is 3 ({place}), where it was 2"
 
 
 def test_long_values_are_cut():
@@ -137,3 +138,57 @@ def test_scalars_of_many_operations_are_not_spelled_out():
     fast(np.ones(9), 4)
     (plan,) = fast.explain(np.ones(9), 4).plans
     assert any(guard.text.startswith("a scalar is ") for guard in plan.guards)
+
+
+class Thing:
+    """An object with attributes."""
+
+
+def test_names_that_look_like_those_of_the_guard():
+    def f(x, k, d, p):
+        return x * k + np.zeros(d["K7"]).sum() + np.zeros(p.K9).sum() + np.zeros(d["s1"]).sum() + np.zeros(d["L_x"]).sum()
+
+    thing = Thing()
+    thing.K9 = 3
+    d = {"K7": 2, "s1": 4, "L_x": 5}
+    for decorate in (EAGER, aj.jit_compile):
+        fast = decorate(f)
+        np.testing.assert_array_equal(fast(X, 1.5, d, thing), f(X, 1.5, d, thing))
+        assert fast.cache_info().hits == 1
+    texts = {guard.text for guard in fast.explain(X, 1.5, d, thing).plans[0].guards}
+    assert {"`d['K7']` is 2", "`d['s1']` is 4", "`d['L_x']` is 5", "`p.K9` is 3"} <= texts, texts
+
+
+def test_kinds_of_changes():
+    def layouts(a):
+        return a * 2 + 1
+
+    def types(x, y):
+        return x * y
+
+    def lengths(xs):
+        return sum(xs) * 2
+
+    a = np.ones((40, 40))
+    for function, calls in (
+        (layouts, [(a[:8, :9],), (a[:16:2, :9],), (a[:24:3, :9],)]),
+        (types, [(a, 1), (a, 2.0), (a, np.float32(2)), (a, np.int8(2))]),
+        (lengths, [([a] * 2,), ([a] * 3,), ([a] * 4,)]),
+    ):
+        fast = EAGER(function)
+        for call in calls:
+            fast(*call)
+        (reason,) = fast.explain(*calls[0]).changes
+        assert reason.id == "changing-kind" and reason.source.line == function.__code__.co_firstlineno, str(reason)
+
+
+def test_a_name_that_is_bound_with_others():
+    def f(x):
+        q, m = x * 2, x[x > 0.5]
+        m.sort(axis=0)
+        return np.exp(m).sum() + q.sum()
+
+    fast = EAGER(f)
+    for n in range(4):
+        fast(np.arange(5.0) - n)
+    assert {reason.source.line for reason in fast.explain(np.ones(5)).changes} == {line(f, 1)}

@@ -29,8 +29,11 @@ class Line:
     source: SourceLine | None = None
 
 
-#: In a binding: a live-in, a global, another object that is there, a name that is bound.
-_PARTS = re.compile(r"\bL_(\w+)|\bK\d+\['(\w+)'\]|\b(K\d+)\b|\b([so]\d+)\b")
+#: In a binding: a live-in, a global, another object that is there, a name that is bound; no attribute and no text that
+#: looks like one.
+_PARTS = re.compile(
+    r"(?<![\w.])(?:L_(\w+)|K\d+\['(\w+)'\]|(K\d+)|([so]\d+))(?!\w)|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+)
 #: So deep are expressions shown, and so long; what is longer on the way is not looked into.
 _DEPTH, _LENGTH, _LONG = 3, 60, 120
 
@@ -117,8 +120,10 @@ class Prologue:
         def replaced(found: re.Match[str]) -> str:
             local, named, constant, bound = found.groups()
             if constant:
-                return getattr(self.constants[constant], "__name__", "...")
-            return local or named or (self._in_words(bound, depth - 1) if depth else "...")
+                return getattr(self.constants.get(constant), "__name__", "...")
+            if bound:
+                return self._in_words(bound, depth - 1) if depth else "..."
+            return local or named or found[0]
 
         text = self._texts.get(name, "")
         return _PARTS.sub(replaced, text) if len(text) <= _LONG else "..."

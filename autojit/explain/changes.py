@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import re
+import ast
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from types import CodeType
@@ -50,17 +51,35 @@ def changing(events: Iterable[Event], code: CodeType, text: tuple[str, int, list
         changes = subject.most
         if len(changes) + 1 < _KINDS or (name in inner and len(changes) <= outside):
             continue
-        id = "changing-shape" if " is an array " in changes[-1].guard.text else "changing-value"
         detail = f"{changes[-1].before}, then {changes[-1].guard.text}; {len(changes)} changes so far"
-        reasons.append(Reason(id, detail, source or _where(name, name in inner, code, text)))
+        reasons.append(Reason(_id(changes[-1].guard.text), detail, source or _where(name, name in inner, code, text)))
     return reasons
 
 
+def _id(text: str) -> str:
+    """Which reason a condition belongs to that changes."""
+    if " is an array " in text:
+        return "changing-shape"
+    is_kind = " is of type " in text or " has " in text or text.endswith(" order")
+    return "changing-kind" if is_kind else "changing-value"
+
+
 def _where(name: str, is_inner: bool, code: CodeType, text: tuple[str, int, list[str]] | None) -> SourceLine | None:
-    """The line that binds a local name, or the one with the parameters."""
+    """The first line that binds a local name, or the one with the parameters."""
     if text is None:
         return None
     file, first, lines = text
-    binds = rf"\s*(?:for\s.*)?{re.escape(name.strip('`'))}\b[^=]*=[^=]" if is_inner else r"\s*(?:async\s+)?def\b"
-    number = next((number for number, line in enumerate(lines) if re.match(binds, line)), 0)
+    try:
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except SyntaxError:  # a lambda in the middle of a line
+        return None
+    nodes = list(ast.walk(tree))
+    names = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    if is_inner:
+        found = [node.lineno for node in names if f"`{node.id}`" == name]
+    else:
+        found = [node.lineno for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)]
+    if not found:
+        return None
+    number = min(found) - 1
     return SourceLine(file, first + number, code.co_qualname, lines[number].strip())

@@ -8,6 +8,7 @@ import importlib.util
 import json
 import operator
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +43,11 @@ def explain(given: argparse.Namespace, decorate: Any) -> int:
         AutojitError: There is no such function, or the arguments cannot be made.
     """
     module, function = find(given.function)
-    explain = getattr(function, "explain", None) or decorate(function).explain
     args, kwargs = arguments(given.args, vars(module))
+    if isinstance(function, types.MethodType):
+        function, args = function.__func__, (function.__self__, *args)
     try:
+        explain = getattr(function, "explain", None) or decorate(function).explain
         explanation = explain(*args, **kwargs)
     except TypeError as error:
         raise AutojitError(f"{error}; `--args` gives the call's arguments") from error

@@ -42,6 +42,8 @@ def _llvm_ir(executable: Executable) -> str:
 
 
 def _assembly(executable: Executable) -> str:
+    if executable.is_loaded:  # XLA keeps the code of such a program in another form
+        executable = Executable(executable.lowered.graph, choice=executable.choice)
     stored = executable.to_stored()
     if stored is None:
         raise AutojitError(f"XLA cannot serialize the program of `{executable.name}`, so its code cannot be read")
@@ -69,7 +71,9 @@ STAGES = ("graph", "plan", *PRINTERS)
 
 
 def compiler_ir(executable: Executable, stage: str = "hlo") -> str | bytes:
-    """One stage of a cluster's compilation. Nothing is compiled again, but for "llvm_ir", which XLA does not keep.
+    """One stage of a cluster's compilation.
+
+    Nothing is compiled again, but for "llvm_ir", which XLA does not keep, and "asm" of programs from the disk cache.
 
     Args:
         executable: The compiled cluster.

@@ -6,12 +6,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from autojit.compile.executable import Executable
+from autojit.compile.xla import hlo_text
 from autojit.explain.roofline import Machine, machine
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """XLA's own analysis of one program. A loop of which XLA does not know the length counts as one iteration.
+    """XLA's own analysis of one program. The bodies of loops count once.
 
     Attributes:
         flops: Floating point operations.
@@ -21,6 +22,7 @@ class Cost:
         results: Bytes of the results.
         temporaries: Bytes of memory in between.
         code: Bytes of the serialized program with its machine code.
+        has_loops: Whether there are loops, so that it does more than is counted.
         machine: What it is compared with.
     """
 
@@ -31,6 +33,7 @@ class Cost:
     results: int
     temporaries: int
     code: int
+    has_loops: bool
     machine: Machine
 
     @property
@@ -49,6 +52,9 @@ class Cost:
 
     def __str__(self) -> str:
         bound = "memory" if self.intensity < self.machine.balance else "arithmetic"
+        least = f"bound by     {bound}; no less than {self.seconds * 1e3:.3g} ms where no cache holds the arrays"
+        if self.has_loops:
+            least = "loops        their bodies count once, so that the program does more than this"
         return "\n".join(
             [
                 f"operations   {self.flops:.4g} floating point, {self.transcendentals:.4g} transcendental",
@@ -58,7 +64,7 @@ class Cost:
                 f"code         {self.code:,} bytes",
                 f"machine      {self.machine.flops / 1e9:.1f} Gflop/s and {self.machine.bandwidth / 1e9:.1f} GB/s, "
                 f"measured: {self.machine.balance:.3g} operations per byte are in balance",
-                f"bound by     {bound}; no less than {self.seconds * 1e3:.3g} ms where no cache holds the arrays",
+                least,
             ]
         )
 
@@ -74,5 +80,6 @@ def cost_of(executable: Executable) -> Cost:
         memory.output_size_in_bytes,
         memory.temp_size_in_bytes,
         executable.nbytes,
+        " while(" in hlo_text(executable.program.hlo_module(True), metadata=False),
         machine(),
     )

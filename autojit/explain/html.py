@@ -42,8 +42,8 @@ def to_html(explanation: Explanation) -> str:
     parts = [f"<style>{_STYLE}</style>", '<div class="autojit">', *_summary(explanation)]
     if explanation.source is not None:
         parts += ['<table class="source">', *_source(explanation), "</table>"]
-    elif explanation.reasons:
-        parts += ['<table class="source">', *(_why(reason) for reason in explanation.reasons), "</table>"]
+    if elsewhere := [reason for reason in explanation.reasons if not _is_shown(reason, explanation)]:
+        parts += ["<h4>Elsewhere</h4>", '<table class="source">', *map(_why, elsewhere), "</table>"]
     if explanation.loops:
         parts += ["<h4>Loops</h4>", *(f"<div>{escape(str(loop))}</div>" for loop in explanation.loops)]
     if explanation.plans:
@@ -64,6 +64,11 @@ def to_page(explanation: Explanation) -> str:
     return f"<!doctype html>\n<html><head>{head}</head>\n<body>\n{to_html(explanation)}\n</body></html>\n"
 
 
+def _is_shown(reason: Reason, explanation: Explanation) -> bool:
+    """Whether a reason stands at a line of the function's own source."""
+    return explanation.source is not None and reason.source is not None and reason.source.file == explanation.source[0]
+
+
 def _summary(explanation: Explanation) -> Iterator[str]:
     counts = (
         f"{len(explanation.clusters)} clusters, {len(explanation.host_nodes)} host nodes, "
@@ -78,13 +83,13 @@ def _summary(explanation: Explanation) -> Iterator[str]:
 
 def _source(explanation: Explanation) -> Iterator[str]:
     assert explanation.source is not None
-    file, first, text = explanation.source
+    _file, first, text = explanation.source
     marks = marks_of(explanation)
     hues = {cluster.name: _HUES[number % len(_HUES)] for number, cluster in enumerate(explanation.clusters)}
     texts = {cluster.name: cluster.text for cluster in explanation.clusters}
     reasons: dict[int, list[Reason]] = {}
     for reason in explanation.reasons:
-        if reason.source is not None and reason.source.file == file:
+        if reason.source is not None and _is_shown(reason, explanation):
             reasons.setdefault(reason.source.line, []).append(reason)
     for number, line in enumerate(text, first):
         names = marks.get(number, [])
@@ -102,7 +107,8 @@ def _source(explanation: Explanation) -> Iterator[str]:
 
 def _why(reason: Reason) -> str:
     text = f"<b>{escape(reason.id)}</b> {escape(reason.detail)}<br>{escape(reason.kind.why)}<br>"
-    return f'<tr class="why"><td></td><td></td><td>{text}<i>{escape(reason.kind.hint)}</i></td></tr>'
+    place = escape(str(reason.source or ""))
+    return f'<tr class="why" title="{place}"><td></td><td></td><td>{text}<i>{escape(reason.kind.hint)}</i></td></tr>'
 
 
 def _plan(plan: PlanInfo) -> str:

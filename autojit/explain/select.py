@@ -48,7 +48,8 @@ class CompilerIR:
         """A stage of a cluster. What is compiled already is not compiled again.
 
         Args:
-            stage: One of `stages`. XLA does not keep "llvm_ir", so that the cluster is compiled once more for it.
+            stage: One of `stages`. XLA does not keep "llvm_ir", nor "asm" of a program from the disk cache, so that
+                the cluster is compiled once more for it.
             cluster: One of `clusters`, needed when there are several.
 
         Returns:

@@ -73,15 +73,18 @@ class Resources:
 
 def plans_of(controller: Controller) -> list[PlanInfo]:
     """The plans of a function, in the order of its lines, the latest of a region first."""
-    found = [_plan_info(probe.region.lines, plan) for probe in list(controller.probes.values()) for plan in probe.plans]
+    file = controller.history.file
+    found = [
+        _plan_info(probe.region.lines, plan, file) for probe in list(controller.probes.values()) for plan in probe.plans
+    ]
     return sorted(found, key=lambda plan: plan.lines)
 
 
-def _plan_info(lines: tuple[int, int], plan: Plan) -> PlanInfo:
+def _plan_info(lines: tuple[int, int], plan: Plan, file: str) -> PlanInfo:
     is_trial = getattr(plan.reason, "is_trial", False)
     state = "on trial" if is_trial else "native" if plan.is_native else "compiled"
     reason = None if is_trial or not plan.is_native else plan.reason
-    guards = guards_of(plan.capture.prologue)
+    guards = guards_of(plan.capture.prologue, file)
     return PlanInfo(lines, state, guards, reason, plan.seconds, plan.numpy_seconds, plan.traps)
 
 

@@ -100,7 +100,7 @@ def marks_of(explanation: Explanation) -> dict[int, list[str]]:
         ("native", explanation.left), ("calls", explanation.changes),
     ):  # fmt: skip
         for reason in reasons:
-            if reason.source is not None:
+            if reason.source is not None and explanation.source and reason.source.file == explanation.source[0]:
                 mark = f"{title}: {reason.id}"
                 if mark not in marks.setdefault(reason.source.line, []):
                     marks[reason.source.line].append(mark)

@@ -77,7 +77,7 @@ class Controller:
         self.explain_all = explain
         self.trouble = Trouble(function.__qualname__, config, strict)
         self.counters = Counters()
-        self.history = History(function.__qualname__, config.log)
+        self.history = History(function.__qualname__, function.__code__.co_filename, config.log)
         # A region may be larger than one cluster, up to what is sensible to interpret.
         self.options = Options(max(config.max_cluster_size, Options().node_budget), config.unroll_budget, config.exact)
         self.probes: dict[int, Probe] = {}
@@ -385,7 +385,8 @@ class Controller:
                 probe.hits = probe.native = probe.traps = 0
                 for takeover in probe.takeovers:
                     takeover.reset()
-            self.counters, self.history = Counters(), History(self.history.name, self.history.kinds)
+            self.counters = Counters()
+            self.history = History(self.history.name, self.history.file, self.history.kinds)
             self.recipes.clear()
             self.options.observed.clear()
             self.options.seen.clear()

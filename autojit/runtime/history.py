@@ -30,10 +30,12 @@ class Guard:
     Attributes:
         text: The condition in words.
         source: The user's line that asked for it; `None` for the kinds of the arguments.
+        file: The file of the function, whose lines are named without it.
     """
 
     text: str
     source: SourceLine | None = None
+    file: str = ""
 
     @property
     def line(self) -> int | None:
@@ -47,7 +49,10 @@ class Guard:
         return found[0] if found else ""
 
     def __str__(self) -> str:
-        return self.text if self.line is None else f"{self.text} (line {self.line})"
+        if self.source is None:
+            return self.text
+        is_own = self.source.file == self.file
+        return f"{self.text} ({f'line {self.line}' if is_own else self.source})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +111,16 @@ class History:
 
     Args:
         name: The function's, as the user knows it.
+        file: The one that it stands in.
         kinds: What is logged: "captures", "compiles", "guards", "clusters".
 
     Attributes:
         events: They are replaced as a whole, so that a thread may read them while another one adds to them.
     """
 
-    def __init__(self, name: str = "", kinds: Iterable[str] = ()) -> None:
+    def __init__(self, name: str, file: str, kinds: Iterable[str] = ()) -> None:
         self.name = name
+        self.file = file
         self.kinds = frozenset(kinds)
         if self.kinds:
             _make_visible()
@@ -135,20 +142,20 @@ class History:
 
     def captured(self, region: Any, prologue: Prologue, seconds: float, detail: str = "") -> None:
         """Note a capture, with what its guard says differently from the one before."""
-        guards = guards_of(prologue)
+        guards = guards_of(prologue, self.file)
         changes = differences(self._guards.get(region.number, ()), guards)
         self._guards[region.number] = guards
         self.note("captured", region, seconds, "; ".join(filter(None, [detail, *map(str, changes)])), changes)
         self.log("guards", f"{span(region.lines)} ask that {', '.join(map(str, guards))}")
 
 
-def guards_of(prologue: Prologue) -> tuple[Guard, ...]:
-    """The conditions of a plan, each once, in the order in which they were met."""
+def guards_of(prologue: Prologue, file: str) -> tuple[Guard, ...]:
+    """The conditions of a plan of a function in `file`, each once, in the order in which they were met."""
     found: dict[str, Guard] = {}
     for line in prologue.lines:
         if line.why:
             text = line.why if len(line.why) <= _LONG else f"{line.why[:_LONG]}..."
-            found.setdefault(text, Guard(text, line.source))
+            found.setdefault(text, Guard(text, line.source, file))
     return tuple(found.values())
 
 
