@@ -296,22 +296,6 @@ def test_complex_powers_that_overflow():
     check(lambda a, n: np.power(a, n), np.array([2.5 + 1j, -8 + 1j], np.complex64), np.array([98, 63]))
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, of infinities
-def test_complex_products_with_infinities():
-    """BLAS multiplies sums by one, which makes NaN of the other part of an infinite number."""
-
-    def f(a, b):
-        return a @ b, np.dot(a, b), np.inner(b, b), np.einsum("ij,j", a, b), np.tensordot(a, b, 1), np.vdot(b, b)
-
-    for dtype in (np.complex64, np.complex128):
-        a = np.arange(9, dtype=dtype).reshape(3, 3) * (1 - 0.5j)
-        b = np.array([-2.75 - 1.5j, -3.125 + 1.25j, 4], dtype)
-        assert not check(f, a, b).cache_info().traps
-        for number in (np.inf, complex(np.inf, -0.0), complex(1, np.inf), np.nan):
-            a[1, 0] = number
-            check(f, a, b)
-
-
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, of numbers that overflow
 def test_convolutions_that_overflow_on_the_way():
     def f(a, b):

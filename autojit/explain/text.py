@@ -1,4 +1,4 @@
-"""An explanation as text of at most 100 columns, but for source lines that are longer."""
+"""An explanation as text of at most 100 columns, but for places, details and source lines that are longer."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _reasons(explanation: Explanation) -> Iterator[str]:
 
 def _reason(title: str, reason: Reason, hint: bool = True) -> Iterator[str]:
     where = f"{reason.source}: " if reason.source is not None else ""
-    yield from _wrapped(f"{title}: {where}[{reason.id}] {reason.detail}", "  ", "      ")
+    yield f"  {title}: {where}[{reason.id}] {reason.detail}"
     if reason.source is not None and reason.source.text:
         yield f"      {reason.source.text}"
     if hint:

@@ -29,9 +29,6 @@ def lower_product(rule: Callable[..., Any], *, sums: bool = True) -> Lower:
         wide = np.int32 if dtype == np.bool_ else np.float32 if dtype == np.float16 and sums else dtype
         terms = [exact.cast(x, common_dtype(node.specs)).astype(wide) for x in xs]
         result = exact.wrapping(lambda *xs: rule(*xs, **node.keywords), *terms)
-        if sums and result.dtype.kind == "c":
-            # Of an infinite term, BLAS's order of multiplying decides which parts become NaN.
-            trap_on_non_finite([result], trap)
         return (result != 0 if dtype == np.bool_ else exact.cast(result, dtype),)
 
     return lower
@@ -278,7 +275,7 @@ def _einsum_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, 
 
 
 def trap_on_non_finite(xs: Sequence[Any], trap: Trap) -> None:
-    """Leave infinities and NaNs to NumPy: BLAS leaves them out where it multiplies by a single zero."""
+    """Leave infinities and NaNs to NumPy: in BLAS it depends on the kernel what becomes of them."""
     for x in xs:
         if exact.is_inexact(x):
             trap(~jnp.all(jnp.isfinite(x)))
@@ -399,7 +396,9 @@ def _with_finite_kernel(rule: Callable[..., Any]) -> Lower:
         shorter, longer = (a, v) if a.size < v.size else (v, a)
         trap_on_non_finite([shorter], trap)
         (result,) = lower(node, xs, trap)
-        if exact.is_inexact(result):
+        if result.dtype.kind == "c":
+            trap_on_non_finite([result], trap)
+        elif exact.is_inexact(result):
             trap(jnp.all(jnp.isfinite(longer)) & ~jnp.all(jnp.isfinite(result)))
         return (result,)
 
