@@ -8,6 +8,7 @@ from typing import Any
 from autojit.compile.executable import Executable
 from autojit.compile.xla import hlo_text
 from autojit.explain.roofline import Machine, machine
+from autojit.runtime.history import milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Cost:
 
     def __str__(self) -> str:
         bound = "memory" if self.intensity < self.machine.balance else "arithmetic"
-        least = f"bound by     {bound}; no less than {self.seconds * 1e3:.3g} ms where no cache holds the arrays"
+        least = f"bound by     {bound}; no less than {milliseconds(self.seconds)} where no cache holds the arrays"
         if self.has_loops:
             least = "loops        their bodies count once, so that the program does more than this"
         return "\n".join(

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from autojit.errors import Reason
-from autojit.explain.text import marks_of, ranges
+from autojit.explain.text import is_own, marks_of, ranges
 from autojit.runtime.history import milliseconds, span
 
 if TYPE_CHECKING:  # for annotations alone: an explanation shows itself with this
@@ -42,7 +42,7 @@ def to_html(explanation: Explanation) -> str:
     parts = [f"<style>{_STYLE}</style>", '<div class="autojit">', *_summary(explanation)]
     if explanation.source is not None:
         parts += ['<table class="source">', *_source(explanation), "</table>"]
-    if elsewhere := [reason for reason in explanation.reasons if not _is_shown(reason, explanation)]:
+    if elsewhere := [reason for reason in explanation.reasons if not is_own(reason, explanation)]:
         parts += ["<h4>Elsewhere</h4>", '<table class="source">', *map(_why, elsewhere), "</table>"]
     if explanation.loops:
         parts += ["<h4>Loops</h4>", *(f"<div>{escape(str(loop))}</div>" for loop in explanation.loops)]
@@ -62,11 +62,6 @@ def to_page(explanation: Explanation) -> str:
     title = f"autojit: {escape(explanation.name)}"
     head = f'<meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>{title}</title>'
     return f"<!doctype html>\n<html><head>{head}</head>\n<body>\n{to_html(explanation)}\n</body></html>\n"
-
-
-def _is_shown(reason: Reason, explanation: Explanation) -> bool:
-    """Whether a reason stands at a line of the function's own source."""
-    return explanation.source is not None and reason.source is not None and reason.source.file == explanation.source[0]
 
 
 def _summary(explanation: Explanation) -> Iterator[str]:
@@ -89,7 +84,7 @@ def _source(explanation: Explanation) -> Iterator[str]:
     texts = {cluster.name: cluster.text for cluster in explanation.clusters}
     reasons: dict[int, list[Reason]] = {}
     for reason in explanation.reasons:
-        if reason.source is not None and _is_shown(reason, explanation):
+        if reason.source is not None and is_own(reason, explanation):
             reasons.setdefault(reason.source.line, []).append(reason)
     for number, line in enumerate(text, first):
         names = marks.get(number, [])

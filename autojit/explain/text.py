@@ -100,11 +100,16 @@ def marks_of(explanation: Explanation) -> dict[int, list[str]]:
         ("native", explanation.left), ("calls", explanation.changes),
     ):  # fmt: skip
         for reason in reasons:
-            if reason.source is not None and explanation.source and reason.source.file == explanation.source[0]:
+            if reason.source is not None and is_own(reason, explanation):
                 mark = f"{title}: {reason.id}"
                 if mark not in marks.setdefault(reason.source.line, []):
                     marks[reason.source.line].append(mark)
     return marks
+
+
+def is_own(reason: Reason, explanation: Explanation) -> bool:
+    """Whether a reason stands at a line of the function's own source."""
+    return explanation.source is not None and reason.source is not None and reason.source.file == explanation.source[0]
 
 
 def _plans(plans: list[PlanInfo]) -> Iterator[str]:
