@@ -328,3 +328,72 @@ def test_subnormal_constants_count_as_zero(function):
     with np.errstate(all="ignore"):
         got = aj.autocluster(policy="eager", check=False)(f)(np.arange(3.0))  # a check would tell of it
         np.testing.assert_allclose(got, function(np.zeros(3)), atol=1e-300)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, of numbers that overflow
+def test_products_of_matrices_that_overflow_on_the_way():
+    """The order of a sum decides between an infinity and no number."""
+
+    def f(a, b):
+        return a @ b, np.dot(a, b), np.inner(a, b.T), np.tensordot(a, b, 1), np.einsum("ij,jk->ik", a, b), a[0] @ b[:, 0]
+
+    for dtype in (np.float64, np.float32):
+        top = np.finfo(dtype).max
+        a = np.resize(np.array([top, 1.0, -top, 2.5, -1.0], dtype), (7, 16))
+        b = np.resize(np.array([2.0, -3.0, 2.5, 1.5, top, 0.5, -2.0], dtype), (16, 9))
+        assert check(f, a, b).cache_info().traps
+        assert not check(f, a / top, b / top).cache_info().traps
+        a[1, 3], b[4, 2] = np.nan, np.inf
+        assert not check(f, np.clip(a, -3, 3), np.clip(b, -3, 3)).cache_info().traps
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, of infinities
+def test_products_of_complex_matrices_with_infinities():
+    """BLAS multiplies its sums by one, which is a complex number: infinity times its zero is no number."""
+
+    def f(a, b):
+        return (
+            a @ b, np.dot(a, b), np.inner(a, b.T), np.tensordot(a, b, 1), np.vdot(a[0], b[:, 0]), a[0] @ b,
+            np.linalg.matrix_power(a, 3), np.linalg.multi_dot([a, b, a]), np.einsum("ij,jk->ik", a, b, optimize=True),
+        )  # fmt: skip
+
+    rng = np.random.default_rng(0)
+    for dtype in (np.complex128, np.complex64):
+        a, b = (rng.random((5, 5)) + 1j * rng.random((5, 5))).astype(dtype), (rng.random((5, 5)) - 0.5j).astype(dtype)
+        assert not check(f, a, b).cache_info().traps
+        a[1, 2] = complex(np.inf, 1)
+        assert check(f, a, b).cache_info().traps
+        a[1, 2] = complex(1, -np.inf)
+        b[0, 0] = complex(np.nan, 0)
+        check(f, a, b)
+
+
+def test_einsum_adds_negative_zeros_to_zero():
+    def f(a, b, v):
+        return (
+            np.einsum("ij,jk->ik", a, b), np.einsum("ij,jk", b.T, a.T), np.einsum("ij,j->i", b.T, v),
+            np.einsum("i,ij", v, b), np.einsum("...j,jk->...k", a, b), np.einsum("ij,jk,k->i", a, b, b[0]),
+            np.einsum("bij,bjk->bik", a[None], b[None]), np.einsum("ij,kj->i", b.T, a),
+        )  # fmt: skip
+
+    for dtype in (np.float64, np.float32, np.complex128):
+        a, b, v = np.zeros((1, 3), dtype), -np.ones((3, 4), dtype), np.zeros(3, dtype)
+        fast = check(f, a, b, v)
+        for one, other in zip(fast(a, b, v), f(a, b, v), strict=True):
+            np.testing.assert_array_equal(np.signbit(one.real), np.signbit(other.real))
+
+
+def test_multi_dot_forms_the_products_that_numpy_forms():
+    """Of equal costs, too. A sum of one number and zeros does not depend on the order, but a product does."""
+
+    def f(*arrays):
+        return np.linalg.multi_dot(arrays)
+
+    rng = np.random.default_rng(0)
+    made = lambda *shape: np.eye(*shape) * rng.random(shape)  # noqa: E731
+    for lengths in ([4, 4, 4, 4], [2, 2, 2, 2, 2], [3, 5, 3, 5, 3], [10, 100, 5, 50], [2, 9, 3, 4, 1, 7]):
+        arrays = [made(rows, columns) for rows, columns in zip(lengths, lengths[1:])]
+        first, last = arrays[0][0], arrays[-1][:, 0]
+        for given in (arrays, [first, *arrays[1:]], [*arrays[:-1], last], [first, *arrays[1:-1], last]):
+            np.testing.assert_array_equal(check(f, *given)(*given), f(*given))
+    check(f, made(3, 4), rng.random(4))

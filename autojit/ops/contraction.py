@@ -29,9 +29,26 @@ def lower_product(rule: Callable[..., Any], *, sums: bool = True) -> Lower:
         wide = np.int32 if dtype == np.bool_ else np.float32 if dtype == np.float16 and sums else dtype
         terms = [exact.cast(x, common_dtype(node.specs)).astype(wide) for x in xs]
         result = exact.wrapping(lambda *xs: rule(*xs, **node.keywords), *terms)
+        if sums:
+            trap_on_overflow(result, terms, trap)
         return (result != 0 if dtype == np.bool_ else exact.cast(result, dtype),)
 
     return lower
+
+
+def trap_on_overflow(result: Any, terms: Sequence[Any], trap: Trap) -> None:
+    """Leave sums that overflow on the way to NumPy: infinite or not a number, by their order.
+
+    BLAS multiplies sums of complex numbers by one, too, so that an infinity makes the other part no number.
+    """
+    if not exact.is_inexact(result) or result.size == 0:
+        return
+    overflown = ~jnp.all(jnp.isfinite(result))
+    if result.dtype.kind == "c":
+        trap(overflown)
+        return
+    finite = lambda: jnp.all(jnp.stack([jnp.all(jnp.isfinite(x)) for x in terms]))  # noqa: E731
+    trap(lax.cond(overflown, finite, lambda: jnp.asarray(False)))
 
 
 def _product(
@@ -40,6 +57,7 @@ def _product(
     more.setdefault("samples", lambda rng: [])
     more.setdefault("numpy", (function,))
     sums = more.pop("sums", True)
+    more.setdefault("traps", sums)
     call = more.pop("call", function)
     lower = more.pop("lower", None) or lower_product(rule, sums=sums)
     dtype, scalars = more.pop("dtype", call), more.pop("scalars", True)
@@ -93,7 +111,7 @@ def _pairs(rng: Any) -> list[Any]:
     return [((a, b), {}), ((a * 1j, b), {}), ((a[0], b[1]), {}), ((np.arange(4), b[0]), {})]
 
 
-def _matmul(x1: Any, x2: Any) -> Any:
+def matmul_rule(x1: Any, x2: Any) -> Any:
     rows = x1.shape[-2] if x1.ndim > 1 else 1
     columns = x2.shape[-1] if x2.ndim > 1 else 1
     return _of_terms(x1.shape[-1], rows, columns, jnp.matmul(x1, x2, precision=_HIGHEST))
@@ -159,7 +177,7 @@ PRODUCTS = (
     _product(np.dot, _dot, ("a", "b"), methods=("dot",), samples=_dot_more, lower=_as_dot(_dot)),
     _product(
         np.matmul,
-        _matmul,
+        matmul_rule,
         ("x1", "x2"),
         numpy=(np.matmul, np.linalg.matmul),
         samples=_matmul_samples,
@@ -236,25 +254,38 @@ def _einsum(*operands: Any, subscripts: str, optimize: Any = False) -> Any:
 
 def _einsum_rule(*operands: Any, subscripts: str, optimize: Any = False) -> Any:
     result = jnp.einsum(subscripts, *operands, precision=_HIGHEST, optimize="optimal" if len(operands) < 5 else "auto")
-    return exact.plus_zero(result) if _adds_one_term(subscripts, [x.shape for x in operands], optimize) else result
+    return exact.plus_zero(result) if _adds_to_zero(subscripts, [x.shape for x in operands], optimize) else result
 
 
-def _adds_one_term(subscripts: str, shapes: Sequence[tuple[int, ...]], optimize: Any) -> bool:
-    """Whether each element of the result is a single product that NumPy adds to zero."""
-    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
-    labels = inputs.replace(".", "").replace(",", "")
-    if not arrow:
-        output = "".join(label for label in set(labels) if labels.count(label) == 1)
+def _adds_to_zero(subscripts: str, shapes: Sequence[tuple[int, ...]], optimize: Any) -> bool:
+    """Whether NumPy adds products to zero where XLA does not: one alone, and those of a vector, as in `_of_terms`."""
+    terms, output = _labels(subscripts)
     lengths: dict[str, int] = {}
-    for term, shape in zip(inputs.split(","), shapes, strict=True):
+    for term, shape in zip(terms, shapes, strict=True):
         before, _, after = term.partition("...")
         sizes = [*shape[: len(before)], *shape[len(shape) - len(after) :]]
         for label, size in zip(before + after, sizes, strict=True):
             lengths[label] = max(size, lengths.get(label, 1))
-    summed = set(labels) - set(output)
-    if any(lengths[label] != 1 for label in summed):
-        return False
-    return bool(summed) or len(shapes) > 2 or (len(shapes) == 2 and not optimize)
+    summed = _summed(subscripts)
+    if len(shapes) > 2 or not summed:
+        return len(shapes) > 2 or (len(shapes) == 2 and not optimize)
+    one, *others = (set(term) & output for term in terms)
+    apart = [one - others[0], others[0] - one] if others else []
+    return any(math.prod(lengths[label] for label in labels) == 1 for labels in (summed, *apart))
+
+
+def _labels(subscripts: str) -> tuple[list[str], set[str]]:
+    """The terms, and the labels of the result."""
+    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
+    if not arrow:
+        output = "".join(label for label in inputs if inputs.count(label) == 1)
+    return inputs.split(","), set(output) - set(".,")
+
+
+def _summed(subscripts: str) -> set[str]:
+    """The labels over which `np.einsum` adds up."""
+    terms, output = _labels(subscripts)
+    return set("".join(terms)) - output - {"."}
 
 
 def _einsum_dtype(*operands: Any, subscripts: str, optimize: Any = False) -> Any:
@@ -288,16 +319,13 @@ def _einsum_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
         for x in xs:  # NaN comes through in any order
             if exact.is_inexact(x):
                 trap(jnp.any(jnp.isinf(x)))
-    return lower_product(_einsum_rule)(node, xs, trap)
+    return lower_product(_einsum_rule, sums=bool(_summed(node.keywords["subscripts"])))(node, xs, trap)
 
 
 def _adds_before(subscripts: str, count: int) -> bool:
     """Whether terms are added up before all operands are multiplied, which hides zero times infinity."""
-    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
-    terms = inputs.split(",")
-    labels = set(inputs) - set(",.")
-    summed = labels - set(output) if arrow else {label for label in labels if inputs.count(label) > 1}
-    return count > 2 or any(sum(label in term for term in terms) == 1 for label in summed)
+    terms, _ = _labels(subscripts)
+    return count > 2 or any(sum(label in term for term in terms) == 1 for label in _summed(subscripts))
 
 
 EINSUM = Op(

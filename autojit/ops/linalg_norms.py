@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from autojit.ir.op import Op
 from autojit.ir.spec import Spec, result_spec
 from autojit.ops import exact
 from autojit.ops import reductions_extremes as extremes
-from autojit.ops.contraction import lower_product, trap_on_non_finite
+from autojit.ops.contraction import lower_product, matmul_rule, trap_on_non_finite, trap_on_overflow
 from autojit.ops.elementwise_arithmetic import absolute
 from autojit.ops.families import small_dummy
 from autojit.ops.inference import by_shape, specs_of
@@ -155,7 +156,9 @@ def _power_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, .
 
 
 def _power_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
-    return (exact.cast(_power(xs[0], node.keywords["n"], trap), node.outputs[0].spec.dtype),)
+    result = _power(xs[0], node.keywords["n"], trap)
+    trap_on_overflow(result, xs, trap)
+    return (exact.cast(result, node.outputs[0].spec.dtype),)
 
 
 POWER = Op(
@@ -183,6 +186,29 @@ _multi_dot_specs = by_shape(
 )
 
 
+def _multi_dot(*arrays: Any) -> Any:
+    """The product with the fewest multiplications, and of several those that NumPy forms: the first cut of a chain."""
+    shapes = [(1, *x.shape) if x.ndim == 1 else x.shape for x in arrays[:-1]] + [(*arrays[-1].shape, 1)[:2]]
+    lengths = [*(rows for rows, _ in shapes), shapes[-1][1]]
+
+    @functools.cache
+    def cheapest(start: int, end: int) -> tuple[int, int]:
+        if end - start == 1:
+            return 0, start
+        return min(
+            (cheapest(start, cut)[0] + cheapest(cut, end)[0] + lengths[start] * lengths[cut] * lengths[end], cut)
+            for cut in range(start + 1, end)
+        )
+
+    def product(start: int, end: int) -> Any:
+        if end - start == 1:
+            return arrays[start]
+        _, cut = cheapest(start, end)
+        return matmul_rule(product(start, cut), product(cut, end))
+
+    return product(0, len(arrays))
+
+
 def _multi_dot_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
     if len({spec.dtype for spec in specs}) > 1 or specs[0].dtype in (np.bool_, np.float16):
         # Each product has a dtype of its own, and which are formed is NumPy's choice.
@@ -198,7 +224,7 @@ def _multi_dot_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) 
     return _lower_multi_dot(node, xs, trap)
 
 
-_lower_multi_dot = lower_product(lambda *arrays: jnp.linalg.multi_dot(arrays, precision=_HIGHEST))
+_lower_multi_dot = lower_product(_multi_dot)
 
 MULTI_DOT = Op(
     name="np.linalg.multi_dot",

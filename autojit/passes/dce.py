@@ -54,7 +54,7 @@ def may_raise(node: Node) -> bool:
         return True
     if node.op.name in _ONLY_WARN or node.op.name.startswith("np.fft."):
         return False
-    if node.op.family in ("elementwise", "reduction") and node.op.name not in _RAISE:
+    if node.op.family in ("elementwise", "reduction", "contraction") and node.op.name not in _RAISE:
         return False
     if node.op.name == "np.power":
         return node.outputs[0].spec.dtype.kind in "iu"  # a negative exponent
