@@ -397,3 +397,19 @@ def test_multi_dot_forms_the_products_that_numpy_forms():
         for given in (arrays, [first, *arrays[1:]], [*arrays[:-1], last], [first, *arrays[1:-1], last]):
             np.testing.assert_array_equal(check(f, *given)(*given), f(*given))
     check(f, made(3, 4), rng.random(4))
+
+
+def test_products_in_branches_that_data_decides():
+    """They leave sums that overflow to NumPy, but never raise."""
+
+    def f(a, b):
+        c = a - b
+        if a[0, 0] > 0.5:
+            c = a @ b + np.dot(a[0], b[1]) + np.einsum("ij,kj->ik", a, b)
+        return c
+
+    a, b = np.random.default_rng(0).random((2, 5, 5))
+    for first in (0.25, 0.75):
+        a[0, 0] = first
+        fast = check(f, a, b)
+        assert fast.explain(a, b).is_whole and not fast.cache_info().traps

@@ -151,7 +151,7 @@ class CaptureBuilder(Builder):
 
 
 def _may_raise(op: Op, inputs: Sequence[Operand]) -> bool:
-    return op.family != "elementwise" or any(operand.spec.dtype.kind == "O" for operand in inputs)
+    return op.family not in ("elementwise", "contraction") or any(operand.spec.dtype.kind == "O" for operand in inputs)
 
 
 def _fits(value: Spec, target: Spec) -> bool:
