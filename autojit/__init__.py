@@ -17,6 +17,7 @@ from autojit.errors import (
     SourceLine,
     UncompilableError,
 )
+from autojit.notebook import load_ipython_extension
 from autojit.ops.declared import declare_host_op as host_op
 from autojit.runtime.info import CacheInfo, MemoryInfo, memory_info, trim_memory
 
@@ -51,6 +52,7 @@ __all__ = [
     "get_compiler_ir",
     "host_op",
     "jit_compile",
+    "load_ipython_extension",
     "memory_info",
     "set_jit",
     "trim_memory",

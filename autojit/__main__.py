@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from autojit.api import autocluster
+from autojit.api import explain_call_of
 from autojit.compile.persistent import opened
 from autojit.config import current, describe
 from autojit.errors import AutojitError, FlagError
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if given.command == "explain":
         try:
-            return command.explain(given, autocluster)
+            return command.explain(given, explain_call_of)
         except AutojitError as error:
             print(error, file=sys.stderr)
             return 1

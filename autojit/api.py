@@ -16,6 +16,7 @@ from autojit.runtime.function import CONTROLLERS, Controller
 from autojit.runtime.info import CacheInfo, cache_info, trim_memory
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
+    from autojit.explain.report import Explanation
     from autojit.explain.select import CompilerIR
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -145,10 +146,30 @@ def get_compiler_ir(function: Callable[..., Any], /, *args: Any, **kwargs: Any) 
         UncompilableError: The function is decorated with `jit_compile` and does not compile as a whole.
         TypeError: `function` cannot be called, or not with these arguments.
     """
+    decorated, args = _unbound(function, args)
+    return decorated.get_compiler_ir(*args, **kwargs)
+
+
+def explain_call_of(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Explanation:
+    """What becomes of a call of any function, decorated or not. Nothing of the user's code runs.
+
+    Args:
+        function: A Python function; an undecorated one is taken as `autocluster` would take it.
+        *args: The arguments of the call; `ArraySpec`s may stand for arrays.
+        **kwargs: Its keyword arguments.
+
+    Raises:
+        TypeError: `function` cannot be called, or not with these arguments.
+    """
+    decorated, args = _unbound(function, args)
+    return decorated.explain(*args, **kwargs)
+
+
+def _unbound(function: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """A function with the methods of decorated ones; a bound method's object is its first argument."""
     if isinstance(function, types.MethodType):
         function, args = function.__func__, (function.__self__, *args)
-    decorated: Any = function if hasattr(function, "get_compiler_ir") else autocluster(function)
-    return decorated.get_compiler_ir(*args, **kwargs)
+    return (function if hasattr(function, "get_compiler_ir") else autocluster(function)), args
 
 
 def clear_cache(controller: Controller | None = None) -> None:

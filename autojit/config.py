@@ -218,6 +218,15 @@ def parse_flags(text: str, base: Config | None = None) -> Config:
     Raises:
         FlagError: An unknown flag or a bad value.
     """
+    return replace(base or Config(), **parse_changes(text))
+
+
+def parse_changes(text: str) -> dict[str, Any]:
+    """What a line of flags changes, by their names.
+
+    Raises:
+        FlagError: An unknown flag or a bad value.
+    """
     changes: dict[str, Any] = {}
     try:
         words = shlex.split(text)
@@ -234,7 +243,7 @@ def parse_flags(text: str, base: Config | None = None) -> Config:
             changes[flag.name] = flag.parse(value) if equals else True
         except ValueError:
             raise _bad_value(flag, value, "--") from None
-    return replace(base or Config(), **changes)
+    return changes
 
 
 def merge(config: Config, changes: Mapping[str, Any]) -> Config:

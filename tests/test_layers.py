@@ -25,6 +25,7 @@ ORDER = [
     ("explain",),
     ("lazy",),
     ("api",),
+    ("notebook",),
     ("__init__",),
     ("__main__",),
 ]

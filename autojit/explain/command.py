@@ -8,7 +8,7 @@ import importlib.util
 import json
 import operator
 import sys
-import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,23 +32,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--html", metavar="FILE", help="write it to a page")
 
 
-def explain(given: argparse.Namespace, decorate: Any) -> int:
+def explain(given: argparse.Namespace, explain_call_of: Callable[..., Any]) -> int:
     """Print the explanation. The module is imported; of the function nothing runs.
 
     Args:
         given: The command's arguments.
-        decorate: `autocluster`, for a function that is not decorated.
+        explain_call_of: Explains a call of any function: `explain_call_of(function, *args, **kwargs)`.
 
     Raises:
         AutojitError: There is no such function, or the arguments cannot be made.
     """
     module, function = find(given.function)
     args, kwargs = arguments(given.args, vars(module))
-    if isinstance(function, types.MethodType):
-        function, args = function.__func__, (function.__self__, *args)
     try:
-        explain = getattr(function, "explain", None) or decorate(function).explain
-        explanation = explain(*args, **kwargs)
+        explanation = explain_call_of(function, *args, **kwargs)
     except TypeError as error:
         raise AutojitError(f"{error}; `--args` gives the call's arguments") from error
     if given.html:

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from autojit.errors import Reason
+from autojit.explain.style import fragment, hues_of, page
 from autojit.explain.text import is_own, marks_of, ranges
 from autojit.runtime.history import milliseconds, span
 
@@ -14,32 +15,10 @@ if TYPE_CHECKING:  # for annotations alone: an explanation shows itself with thi
     from autojit.explain.report import Explanation
     from autojit.explain.state import PlanInfo
 
-#: Hues of the clusters, in turn.
-_HUES = (210, 150, 265, 180, 30, 320)
-
-_STYLE = """
-.autojit { --text: #1f2328; --dim: #59636e; --line: #d1d9e0; --back: #ffffff; --light: 92%; --why: #fff1e5;
-  color: var(--text); background: var(--back); font: 13px/1.5 system-ui, sans-serif; padding: 8px 12px; }
-@media (prefers-color-scheme: dark) { .autojit { --text: #e6edf3; --dim: #9198a1; --line: #3d444d; --back: #0d1117;
-  --light: 22%; --why: #3a2410; } }
-.autojit h4 { margin: 12px 0 4px; font-size: 13px; }
-.autojit table { border-collapse: collapse; width: 100%; color: inherit; }
-.autojit td { padding: 0 8px; text-align: left; vertical-align: top; border: 0; }
-.autojit .source td { font: 12px/1.5 ui-monospace, monospace; white-space: pre; }
-.autojit .number { color: var(--dim); text-align: right; user-select: none; }
-.autojit .mark { color: var(--dim); }
-.autojit .cluster { background: hsl(var(--hue) 60% var(--light)); }
-.autojit .out { background: var(--why); }
-.autojit .why td { font: 12px/1.5 system-ui, sans-serif; white-space: normal; color: var(--dim);
-  border-bottom: 1px solid var(--line); }
-.autojit .list td { border-bottom: 1px solid var(--line); }
-.autojit code { font: 12px ui-monospace, monospace; color: inherit; background: none; }
-"""
-
 
 def to_html(explanation: Explanation) -> str:
     """The report as a fragment that any page can hold."""
-    parts = [f"<style>{_STYLE}</style>", '<div class="autojit">', *_summary(explanation)]
+    parts = [*_summary(explanation)]
     if explanation.source is not None:
         parts += ['<table class="source">', *_source(explanation), "</table>"]
     if elsewhere := [reason for reason in explanation.reasons if not is_own(reason, explanation)]:
@@ -54,14 +33,14 @@ def to_html(explanation: Explanation) -> str:
             for event in explanation.history
         )
         parts += ["<h4>History</h4>", '<table class="list">', *rows, "</table>"]
-    return "\n".join([*parts, "</div>"])
+    if explanation.sections:
+        parts += ["<details><summary>Graph</summary>", *explanation.graph.parts(), "</details>"]
+    return fragment(*parts)
 
 
 def to_page(explanation: Explanation) -> str:
     """The report as a page of its own."""
-    title = f"autojit: {escape(explanation.name)}"
-    head = f'<meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>{title}</title>'
-    return f"<!doctype html>\n<html><head>{head}</head>\n<body>\n{to_html(explanation)}\n</body></html>\n"
+    return page(explanation.name, to_html(explanation))
 
 
 def _summary(explanation: Explanation) -> Iterator[str]:
@@ -80,7 +59,7 @@ def _source(explanation: Explanation) -> Iterator[str]:
     assert explanation.source is not None
     _file, first, text = explanation.source
     marks = marks_of(explanation)
-    hues = {cluster.name: _HUES[number % len(_HUES)] for number, cluster in enumerate(explanation.clusters)}
+    hues = hues_of(cluster.name for cluster in explanation.clusters)
     texts = {cluster.name: cluster.text for cluster in explanation.clusters}
     reasons: dict[int, list[Reason]] = {}
     for reason in explanation.reasons:

@@ -15,8 +15,10 @@ from autojit.capture.values import UNKNOWN
 from autojit.compile.options import in_words, what_applies
 from autojit.errors import Reason, SourceLine
 from autojit.explain.changes import changing
+from autojit.explain.function_graph import FunctionGraph, Section
 from autojit.explain.html import to_html
 from autojit.explain.state import PlanInfo, Resources, plans_of, resources_of
+from autojit.explain.style import hues_of
 from autojit.explain.text import to_text
 from autojit.ir.graph import Graph, Node
 from autojit.ir.text import to_text as graph_to_text
@@ -103,6 +105,7 @@ class Explanation:
         changes: What has changed from call to call.
         history: What has happened so far: captures, compilations, decisions.
         resources: What is kept for later calls.
+        sections: The captured regions and native statements, in program order; `graph` is a picture of them.
     """
 
     name: str
@@ -118,6 +121,13 @@ class Explanation:
     history: list[Event] = field(default_factory=list)
     changes: list[Reason] = field(default_factory=list)
     resources: Resources | None = None
+    sections: list[Section] = field(default_factory=list, repr=False)
+
+    @property
+    def graph(self) -> FunctionGraph:
+        """A picture of what becomes of the call: its clusters, host nodes and native statements."""
+        hues = hues_of((id(cluster.prepared), cluster.step.name) for cluster in self.clusters)
+        return FunctionGraph(self.name, self.sections, hues)
 
     @property
     def reasons(self) -> list[Reason]:
@@ -161,6 +171,10 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return to_html(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What IPython shows where it has no HTML."""
+        printer.text(str(self))
 
 
 def explain_call(controller: Controller, /, *args: Any, **kwargs: Any) -> Explanation:
@@ -230,6 +244,7 @@ def _explore(controller: Controller, values: dict[str, Any], out: Explanation) -
     for found in explore(tree, tree.root, values, controller.options):
         if isinstance(found, Cut):
             (out.unknown if found.reason.id == "unknown-value" else out.native_statements).append(found.reason)
+            out.sections.append(found.reason)
         else:
             recipe = controller.recipes.get(recipe_key(found), USUAL)
             _add_clusters(controller, prepare(found, controller.config, controller.strict, recipe), out)
@@ -240,6 +255,7 @@ def _add_clusters(controller: Controller, prepared: Prepared, out: Explanation) 
     if not nodes:
         return
     out.regions += 1
+    out.sections.append(prepared)
     number = prepared.capture.region.number
     prefix = f"region_{number}_" if number else ""
     for step in prepared.steps:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,10 @@ from autojit.compile.executable import Executable
 from autojit.errors import AutojitError
 from autojit.explain.compiler_ir import PRINTERS, STAGES, compiler_ir
 from autojit.explain.cost import Cost, cost_of
+from autojit.explain.function_graph import graph_html
+from autojit.explain.listing import Listing
 from autojit.explain.report import ClusterInfo, explain_call
+from autojit.explain.style import fragment
 from autojit.ir.graph import Graph
 from autojit.ir.text import to_text
 from autojit.passes.pipeline import PIPELINE
@@ -53,7 +57,8 @@ class CompilerIR:
             cluster: One of `clusters`, needed when there are several.
 
         Returns:
-            `bytes` for the stages that end in "serialized", else text.
+            `bytes` for the stages that end in "serialized", else text, which a notebook shows in colour, and graphs as
+            pictures.
 
         Raises:
             ValueError: There is no such stage or cluster.
@@ -63,12 +68,14 @@ class CompilerIR:
             raise ValueError(f"unknown stage {stage!r}; the stages are {', '.join(map(repr, self.stages))}")
         info = self._choose(cluster)
         if stage == "graph":
-            return info.text
+            return Listing(info.text, "py", graph_html(info.step.graph, self.function))
         if stage == "plan":
-            return self._plan(info)
+            return Listing(self._plan(info), "py")
         if stage.startswith(_GRAPH):
-            return to_text(_graph(info, stage.removeprefix(_GRAPH)))
-        return compiler_ir(self._executable(info), stage)
+            graph = _graph(info, stage.removeprefix(_GRAPH))
+            return Listing(to_text(graph), "py", graph_html(graph, self.function))
+        found = compiler_ir(self._executable(info), stage)
+        return found if isinstance(found, bytes) else Listing(found, PRINTERS[stage].suffix)
 
     def cost(self, cluster: str | None = None) -> Cost:
         """What a cluster costs by XLA's analysis, beside what this machine can do.
@@ -154,6 +161,12 @@ class CompilerIR:
         others = [other for other in self._infos.values() if other.prepared is prepared]
         executables = {other.step.name: self._executable(other) for other in others}
         return build(prepared.capture, prepared.graph, prepared.steps, executables).source
+
+    def _repr_html_(self) -> str:
+        parts = [f"<div>{escape(repr(self))}</div>"]
+        for name, info in self._infos.items():
+            parts += [f"<h4><code>{escape(name)}</code></h4>", graph_html(info.step.graph, self.function)]
+        return fragment(*parts, f"<div>stages: {escape(', '.join(self.stages))}</div>")
 
     def __repr__(self) -> str:
         return f"<compiler IR of `{self.function}`: {', '.join(self.clusters)}; call it with one of its `stages`>"

@@ -1,0 +1,107 @@
+"""What `%load_ext autojit` brings into a notebook: `%%autocluster`, `%explain` and `%compiler_ir`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from autojit.api import autocluster, explain_call_of, get_compiler_ir
+from autojit.config import parse_changes
+from autojit.errors import AutojitError
+
+_OPTION = re.compile(r"\s*--(\w+)(?:=|\s+)(\S+)")
+#: The decorator's name in cells, which no user's name hides.
+_DECORATOR = "__autojit_autocluster__"
+
+
+class _Decorate(ast.NodeTransformer):
+    """Decorates the functions that a cell defines, methods among them, but not those inside of functions."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        # The innermost decorator gets the function itself; it stands at the line of the function.
+        node.decorator_list.append(ast.copy_location(ast.Name(_DECORATOR, ast.Load()), node))
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        return node
+
+
+class Magics:
+    """The magics of one shell."""
+
+    def __init__(self, shell: Any) -> None:
+        self.shell = shell
+
+    def autocluster(self, line: str, cell: str) -> Any:
+        """`%%autocluster [--FLAG=VALUE ...]`: run the cell, and autocluster the functions and methods that it defines.
+
+        The flags are those of `AUTOJIT_FLAGS`: `%%autocluster --policy=eager --exact`.
+        """
+        names = self.shell.user_ns
+        text = self.shell.transform_cell(cell)
+        # The compiler keeps the text under this name: tracebacks and autojit find the lines there.
+        file = self.shell.compile.cache(text, raw_code=cell)
+        body = _Decorate().visit(self.shell.transform_ast(self.shell.compile.ast_parse(text, file))).body
+        last = body.pop() if body and isinstance(body[-1], ast.Expr) and not cell.rstrip().endswith(";") else None
+        names[_DECORATOR] = autocluster(**parse_changes(line))
+        try:
+            exec(self.shell.compile(ast.Module(body, []), file, "exec"), names)
+            return eval(self.shell.compile(ast.Expression(last.value), file, "eval"), names) if last else None
+        finally:
+            names.pop(_DECORATOR, None)
+
+    def explain(self, line: str) -> Any:
+        """`%explain f(x, y)`: what becomes of the call, which is not made."""
+        options, call = _options(line)
+        if options:
+            raise AutojitError("`%explain` takes a call, as `%explain f(x, y)`, and no flags")
+        function, args, kwargs = self._call("%explain", call)
+        return explain_call_of(function, *args, **kwargs)
+
+    def compiler_ir(self, line: str) -> Any:
+        """`%compiler_ir [--stage=STAGE] [--cluster=NAME] f(x, y)`: what the compiler makes of the call."""
+        options, call = _options(line)
+        if unknown := set(options) - {"stage", "cluster"}:
+            raise AutojitError(f"`%compiler_ir` takes `--stage` and `--cluster`, not `--{unknown.pop()}`")
+        function, args, kwargs = self._call("%compiler_ir", call)
+        found = get_compiler_ir(function, *args, **kwargs)
+        return found(**options) if options else found
+
+    def _call(self, magic: str, text: str) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        """The function and the arguments of a call in the user's names."""
+        try:
+            tree = ast.parse(text.strip(), mode="eval")
+        except SyntaxError as error:
+            raise AutojitError(f"`{magic}` takes a call, as `{magic} f(x, y)`: {error.msg}") from error
+        if not isinstance(tree.body, ast.Call):
+            raise AutojitError(f"`{magic}` takes a call, as `{magic} f(x, y)`, not `{text.strip()}`")
+        names = {**self.shell.user_ns, "__given__": lambda *args, **kwargs: (args, kwargs)}
+        function = eval(compile(ast.Expression(tree.body.func), magic, "eval"), names)
+        tree.body.func = ast.copy_location(ast.Name("__given__", ast.Load()), tree.body)
+        args, kwargs = eval(compile(tree, magic, "eval"), names)
+        return function, args, kwargs
+
+
+def _options(line: str) -> tuple[dict[str, str], str]:
+    """The leading `--name=value`, and the rest of a magic's line."""
+    found: dict[str, str] = {}
+    while match := _OPTION.match(line):
+        found[match[1]] = match[2]
+        line = line[match.end() :]
+    return found, line.strip()
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Add the magics to a notebook: IPython calls this for `%load_ext autojit`.
+
+    Args:
+        shell: The notebook's shell.
+    """
+    magics = Magics(shell)
+    shell.register_magic_function(magics.autocluster, "cell", "autocluster")
+    shell.register_magic_function(magics.explain, "line", "explain")
+    shell.register_magic_function(magics.compiler_ir, "line", "compiler_ir")

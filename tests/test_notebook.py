@@ -1,0 +1,73 @@
+"""The magics, in a notebook's kernel."""
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+CELLS = {
+    "load": "%load_ext autojit\nimport numpy as np",
+    "define": (
+        "%%autocluster --policy=eager\n"
+        "def f(x, n=2):\n    return np.sin(x) * n\n\n"
+        "class Model:\n    def step(self, x):\n        return x + 1\n\n"
+        "g = lambda x: x\n"
+        "!echo made\n"
+        "f(np.ones(3))\nf(np.ones(3)).shape"
+    ),
+    "used": "f(np.ones(3)), Model().step(np.ones(3))\n(f.cache_info().plans, Model.step.cache_info().plans, hasattr(g, 'explain'))",
+    "explain": "%explain f(np.ones((3, 4)), n=5)",
+    "method": "%explain Model().step(np.ones(2))",
+    "graph": "%compiler_ir --stage=graph f(np.ones((3, 4)))",
+    "ir": "%compiler_ir f(np.ones((3, 4)))",
+    "undecorated": "def h(x):\n    return np.cos(x) + 1\n%explain h(np.ones(3))",
+    "graph of": "f.explain(np.ones(3)).graph",
+    "ended": "'__autojit_autocluster__' in globals(), len(get_ipython().ast_transformers)",
+}
+MISTAKES = {
+    "%explain f": "AutojitError: `%explain` takes a call, as `%explain f(x, y)`, not `f`",
+    "%explain f(": "AutojitError: `%explain` takes a call",
+    "%compiler_ir --stages=hlo f(np.ones(3))": "AutojitError: `%compiler_ir` takes `--stage` and `--cluster`, not `--stages`",
+    "%%autocluster --polcy=eager\n1": "did you mean `--policy`",
+    "%%autocluster\n1 / 0": "ZeroDivisionError",
+    "%%autocluster\ndef (": "SyntaxError",
+}
+
+
+@pytest.fixture(scope="module")
+def outputs():
+    cells = [*CELLS.values(), *MISTAKES]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
+    NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True).execute()
+    return dict(zip([*CELLS, *MISTAKES], [cell.outputs for cell in notebook.cells], strict=True))
+
+
+def shown(outputs, kind="text/html"):
+    assert outputs, "nothing is shown"
+    (data,) = [output.data for output in outputs if output.output_type in ("execute_result", "display_data")]
+    return data[kind]
+
+
+def test_functions_of_the_cell_are_decorated(outputs):
+    assert not outputs["load"]
+    assert outputs["define"][0].text.strip() == "made" and shown(outputs["define"][1:], "text/plain") == "(3,)"
+    assert shown(outputs["used"], "text/plain") == "(1, 1, False)"
+    assert shown(outputs["ended"], "text/plain") == "(False, 0)"
+
+
+def test_explanations_are_shown(outputs):
+    assert "one program" in shown(outputs["explain"]) and "np.sin(x) * n" in shown(outputs["explain"])
+    assert "<svg" in shown(outputs["explain"])
+    assert "Model.step" in shown(outputs["method"]) and "one program" in shown(outputs["undecorated"])
+    assert shown(outputs["explain"], "text/plain").startswith("f: one program")
+
+
+def test_graphs_and_ir_are_shown(outputs):
+    for name in ("graph", "ir", "graph of"):
+        assert "np.sin" in shown(outputs[name]) and "<svg" in shown(outputs[name]) and "<script" not in shown(outputs[name])
+    assert 'type="search"' in shown(outputs["graph"])
+
+
+@pytest.mark.parametrize("cell", MISTAKES)
+def test_mistakes_are_told(outputs, cell):
+    (error,) = [output for output in outputs[cell] if output.output_type == "error"]
+    assert MISTAKES[cell] in f"{error.ename}: {error.evalue}"
