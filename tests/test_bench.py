@@ -8,7 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import autojit as aj
 from autojit.runtime.agree import Agreement, compare
+from bench.npbench import stages
+from bench.npbench.checkout import find
 from bench.npbench.report import summarize
 from bench.npbench.sensitivity import judge
 from bench.timing import geometric_mean, take_turns
@@ -149,3 +152,17 @@ def test_only_what_numpy_cannot_hold_itself_is_excused():
     assert not judge(expected, {**near, "steady": np.array([1 + 5e-9])}, rerun)[0]
     assert not judge(expected, {**near, "result": np.array([1 + 5e-8])}, rerun)[0]
     assert not judge(expected, {**near, "result": np.array([NAN])}, rerun)[0]
+
+
+def test_the_stages_of_a_checkout(checkout, capsys):
+    assert stages.main(["--path", str(checkout), "--kernels", "scale"]) == 0, capsys.readouterr().out
+    assert "1 clusters, 25 stages" in capsys.readouterr().out
+
+
+def test_kernels_that_run_are_seen(checkout):
+    (kernel,) = find(checkout, ["scale"])
+    function = kernel.function("_numpy", "seen")
+    with stages.watched(function.__code__.co_filename) as called:
+        function(4, np.ones(4))
+        aj.autocluster(function, policy="eager", disk_cache=False)(4, np.ones(4))
+    assert called[:2] == ["kernel", "helper"] and "kernel" in called[2:]
