@@ -76,10 +76,12 @@ class Noise:
         source: The module's text.
         seed: Of the directions.
         flush: Whether subnormal results become zero.
+        still: Whether numbers are NumPy's, so that only what is not promised (signs of zeros, of NaN) differs.
     """
 
-    def __init__(self, source: str, seed: int, flush: bool = False) -> None:
+    def __init__(self, source: str, seed: int, flush: bool = False, still: bool = False) -> None:
         self.rng = np.random.default_rng(seed)
+        self.still = still
         self.flush = flush
         self.sign = -1.0 if seed % 2 else 1.0
         self.snaps = seed % 4 > 1
@@ -168,7 +170,7 @@ class Noise:
             ordered = False  # of complex numbers: a product with a reciprocal
         if bound.scale == "product":
             ordered = all(map(_short, operands))
-        if allowed and not (ordered and all(map(grained, operands)) and grained(array)):
+        if allowed and not self.still and not (ordered and all(map(grained, operands)) and grained(array)):
             unit = _unit(bound, tuple(operands), array)
             if bound is BOUNDS["np.average"]:
                 unit = (unit + np.abs(array) * np.finfo(array.dtype).eps) * self.condition
@@ -186,7 +188,7 @@ class Noise:
                 wild = ~np.isfinite(part)
                 part[wild] = self.rng.choice([np.nan, np.inf, -np.inf], int(wild.sum()))
         unsigned = not bound.zeros or (array.dtype.kind == "c" and not bound.complex_zeros)
-        if unsigned and any(_mixed_zeros(operand) for operand in operands):
+        if unsigned and any(_mixed_zeros(operand, array.dtype) for operand in operands):
             for part in parts:
                 part[...] = np.where(part == 0, np.copysign(part, self.sign), part)
         for part in parts:
@@ -268,8 +270,11 @@ def _short(value: Any) -> bool:
         return bool(np.sum(np.log2(np.abs(array.astype(complex)) * 4 + 1)) < 50)
 
 
-def _mixed_zeros(value: Any) -> bool:
+def _mixed_zeros(value: Any, dtype: np.dtype) -> bool:
+    """Whether zeros may have both signs in the computation, which makes zeros of what is small in a wider dtype."""
     array = np.asarray(value)
     if array.dtype.kind == "c":
         return True
+    if array.dtype.kind == dtype.kind == "f":
+        array = array.astype(dtype)
     return array.dtype.kind == "f" and bool(np.any((array == 0) & np.signbit(array)))

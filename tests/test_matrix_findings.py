@@ -413,3 +413,17 @@ def test_products_in_branches_that_data_decides():
         a[0, 0] = first
         fast = check(f, a, b)
         assert fast.explain(a, b).is_whole and not fast.cache_info().traps
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, of numbers that overflow
+def test_complex_powers_whose_logarithm_overflows():
+    def f(a, b):
+        return np.float_power(a, b), np.power(a, b)
+
+    top = np.finfo(float).max
+    for dtype in (np.complex128, np.complex64):
+        a = np.array([-1, 2, 0.5j, 1e-300, -3 + 1j], dtype)[:, None]
+        b = np.array([complex(top, top), complex(-top, 1), complex(2, top / 3), complex(1e305, 0)]).astype(dtype)
+        check(f, a, b)
+    assert check(lambda a: np.float_power(-1, a), np.array(complex(top, top))).cache_info().traps
+    assert not check(f, a, np.array([2.5 + 1j, 1e300], np.complex128)).cache_info().traps

@@ -15,7 +15,7 @@ from autojit.ir.spec import Spec
 from autojit.ops import exact
 from autojit.ops.elementwise_arithmetic import kind
 from autojit.ops.elementwise_bits import in_float32, integer_power
-from autojit.ops.elementwise_complex import RULES, unfinished
+from autojit.ops.elementwise_complex import RULES, of_large, unfinished
 from autojit.ops.families import cast_operands, known_operands, loop_dtypes, row, trap_if, ufunc_infer
 
 #: Exponents up to here are multiplied out for floats: at most two roundings, and many times as fast as `pow`.
@@ -57,6 +57,7 @@ def _lower(function: np.ufunc) -> Callable[..., Any]:
             # NumPy raises: integers to negative integer powers are not allowed.
             trap_if((exponent < 0).any(), trap)
         trap_if(unfinished(*known_operands(node, xs)), trap)
+        trap_if(of_large(exponent), trap)  # its product with a logarithm may overflow
         known = exponent if isinstance(node.inputs[1], Const) and exponent.ndim == 0 else None
         x, y = exact.broadcast(*xs, shape=node.outputs[0].spec.shape)
         return (_power(x, y, known),)
