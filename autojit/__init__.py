@@ -17,6 +17,7 @@ from autojit.errors import (
     SourceLine,
     UncompilableError,
 )
+from autojit.launch.hook import install_by_flag
 from autojit.notebook import load_ipython_extension
 from autojit.ops.declared import declare_host_op as host_op
 from autojit.runtime.info import CacheInfo, MemoryInfo, memory_info, trim_memory
@@ -29,6 +30,8 @@ if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.explain.select import CompilerIR
 
 __version__ = "0.1.0"
+
+install_by_flag()
 
 __all__ = [
     "REASONS",

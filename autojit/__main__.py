@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from autojit.api import explain_call_of
 from autojit.compile.persistent import opened
 from autojit.config import current, describe
 from autojit.errors import AutojitError, FlagError
 from autojit.explain import command
+from autojit.launch import script
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and give the exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == ["run"] and words[1:] not in (["-h"], ["--help"]):
+        program: list[Callable[[], int]] = []
+        return _told(lambda: program.append(script.prepare(words[1:])) or 0) or program[0]()
     parser = argparse.ArgumentParser("python -m autojit", description="What autojit keeps, and how it is set.")
     commands = parser.add_subparsers(dest="command", required=True)
     cache = commands.add_parser("cache", help="the disk cache of compiled programs")
     cache.add_argument("what", choices=["info", "clear", "path"])
     commands.add_parser("flags", help="the flags that AUTOJIT_FLAGS takes")
     command.add_arguments(commands.add_parser("explain", help="what becomes of a call of a function"))
-    given = parser.parse_args(arguments)
+    commands.add_parser("run", help="run a program with its functions autoclustered", usage=script.USAGE)
+    given = parser.parse_args(words)
     try:
         flags = current()
     except FlagError as error:
@@ -31,11 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(describe())
         return 0
     if given.command == "explain":
-        try:
-            return command.explain(given, explain_call_of)
-        except AutojitError as error:
-            print(error, file=sys.stderr)
-            return 1
+        return _told(lambda: command.explain(given, explain_call_of))
     disk = opened(flags.cache_dir)
     if disk is None:
         print("there is no directory for the cache: this user has no home; `--cache_dir` names one", file=sys.stderr)
@@ -50,6 +52,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{disk.root}: {len(files)} programs, {size:.1f} of at most {bound:.0f} MB")
         print(f"disk cache: {'on' if flags.disk_cache else 'off'}")
     return 0
+
+
+def _told(run: Callable[[], int]) -> int:
+    """Run a command; what is wrong with its words is told without a traceback."""
+    try:
+        return run()
+    except FlagError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except AutojitError as error:
+        print(error, file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # for annotations alone: what lies behind the door
 F = TypeVar("F", bound=Callable[..., Any])
 
 _explain = DOOR.late("autojit.explain.report", "explain_call")
-_strict_reasons = DOOR.late("autojit.explain.report", "strict_reasons")
+strict_reasons = DOOR.late("autojit.explain.report", "strict_reasons")
 _native_explanation = DOOR.late("autojit.explain.report", "Explanation.native")
 _compiler_ir = DOOR.late("autojit.explain.select", "compiler_ir_of")
 #: The names of the package that need what compiles, and where they stand.
@@ -94,8 +94,7 @@ def _decorate(function: Any, options: dict[str, Any], strict: bool) -> Any:
         if strict:
             raise TypeError(f"`{function!r}` is not a Python function, so there is nothing to compile")
         return _not_a_function(original)
-    enabled = config.auto_jit > 0 and config.policy != "native" and _jit_is_on()
-    controller = Controller(original, config, strict, _strict_reasons, enabled)
+    controller = Controller(original, config, strict, strict_reasons, is_enabled(config))
     made = controller.function
     made.__dict__.update(_methods(controller))
     return made
@@ -187,8 +186,9 @@ def clear_cache(controller: Controller | None = None) -> None:
 _switch = {"on": True}
 
 
-def _jit_is_on() -> bool:
-    return _switch["on"]
+def is_enabled(config: flags.Config) -> bool:
+    """Whether functions with these flags are compiled now."""
+    return _switch["on"] and config.auto_jit > 0 and config.policy != "native"
 
 
 def set_jit(mode: str | bool) -> None:
@@ -205,7 +205,7 @@ def set_jit(mode: str | bool) -> None:
     on = mode in ("autoclustering", True)
     _switch["on"] = on
     for controller in list(CONTROLLERS):
-        controller.switch(on and controller.config.auto_jit > 0 and controller.config.policy != "native")
+        controller.switch(is_enabled(controller.config))
 
 
 def late(name: str) -> Any:

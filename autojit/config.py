@@ -132,13 +132,19 @@ def _path() -> _Kind:
     return _Kind("a directory; empty means the user's cache directory", check, check)
 
 
+_AUTO_JIT = (
+    "0 makes every decorator a no-op; 1 obeys the decorators; 2 also takes the functions of all modules of your own "
+    "that are imported after autojit."
+)
+
+
 def _table() -> Iterator[Flag]:
     defaults = {field.name: field.default for field in fields(Config)}
 
     def flag(name: str, type: str, kind: _Kind, doc: str) -> Flag:
         return Flag(name, type, defaults[name], doc, *kind)
 
-    yield flag("auto_jit", "int", _integer(0, 1, "0 or 1"), "0 makes every decorator a no-op; 1 obeys the decorators.")
+    yield flag("auto_jit", "int", _integer(0, 2, "0, 1 or 2"), _AUTO_JIT)
     yield flag(
         "policy",
         "choice",

@@ -48,9 +48,9 @@ def test_accepts(text):
 
 
 BAD = {
-    "--auto_jit=2": "flag `--auto_jit` does not take `2`: it takes 0 or 1",
-    "--auto_jit=yes": "flag `--auto_jit` does not take `yes`: it takes 0 or 1",
-    "--auto_jit": "flag `--auto_jit` needs a value: 0 or 1",
+    "--auto_jit=3": "flag `--auto_jit` does not take `3`: it takes 0, 1 or 2",
+    "--auto_jit=yes": "flag `--auto_jit` does not take `yes`: it takes 0, 1 or 2",
+    "--auto_jit": "flag `--auto_jit` needs a value: 0, 1 or 2",
     "--policy=fast": "flag `--policy` does not take `fast`: it takes one of `measured`, `eager`, `native`",
     "--policy=": "flag `--policy` does not take ``: it takes one of `measured`, `eager`, `native`",
     "--min_cluster_size=0": "flag `--min_cluster_size` does not take `0`: it takes an integer of at least 1",
@@ -97,8 +97,8 @@ def test_merge(changes, expected):
 
 
 BAD_KEYWORDS = [
-    ({"auto_jit": 2}, "flag `auto_jit` does not take `2`: it takes 0 or 1"),
-    ({"auto_jit": True}, "flag `auto_jit` does not take `True`: it takes 0 or 1"),
+    ({"auto_jit": 3}, "flag `auto_jit` does not take `3`: it takes 0, 1 or 2"),
+    ({"auto_jit": True}, "flag `auto_jit` does not take `True`: it takes 0, 1 or 2"),
     ({"policy": "fast"}, "flag `policy` does not take `fast`: it takes one of "),
     ({"policy": ["eager"]}, "flag `policy` does not take `['eager']`: "),
     ({"max_plans": "3"}, "flag `max_plans` does not take `3`: it takes an integer of at least 1"),
@@ -132,9 +132,9 @@ def test_the_environment_is_read_once(monkeypatch):
 
 
 def test_a_bad_environment_is_told_every_time(monkeypatch):
-    monkeypatch.setenv("AUTOJIT_FLAGS", "--auto_jit=2")
+    monkeypatch.setenv("AUTOJIT_FLAGS", "--auto_jit=3")
     for _ in range(2):
-        with pytest.raises(FlagError, match="0 or 1"):
+        with pytest.raises(FlagError, match="0, 1 or 2"):
             current()
 
 

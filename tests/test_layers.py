@@ -25,6 +25,7 @@ ORDER = [
     ("explain",),
     ("lazy",),
     ("api",),
+    ("launch",),
     ("notebook",),
     ("__init__",),
     ("__main__",),

@@ -20,6 +20,14 @@ CELLS = {
     "graph": "%compiler_ir --stage=graph f(np.ones((3, 4)))",
     "ir": "%compiler_ir f(np.ones((3, 4)))",
     "undecorated": "def h(x):\n    return np.cos(x) + 1\n%explain h(np.ones(3))",
+    "imports": (
+        "import numpy as np, autojit as aj\n"
+        "def both(x):\n    return np.sin(x) + np.cos(x)\n"
+        "class Both:\n    def do(self, x):\n        return np.sin(x) + np.cos(x)\n"
+        "fast = aj.autocluster(policy='eager')(both)\n"
+        "fast(np.ones(3)), aj.autocluster(policy='eager')(Both().do)(np.ones(3))\n"
+        "fast.explain(np.ones(3)).is_whole, fast.cache_info().plans"
+    ),
     "graph of": "f.explain(np.ones(3)).graph",
     "ended": "'__autojit_autocluster__' in globals(), len(get_ipython().ast_transformers)",
 }
@@ -52,6 +60,10 @@ def test_functions_of_the_cell_are_decorated(outputs):
     assert outputs["define"][0].text.strip() == "made" and shown(outputs["define"][1:], "text/plain") == "(3,)"
     assert shown(outputs["used"], "text/plain") == "(1, 1, False)"
     assert shown(outputs["ended"], "text/plain") == "(False, 0)"
+
+
+def test_functions_of_a_cell_that_imports(outputs):
+    assert shown(outputs["imports"], "text/plain") == "(True, 1)"
 
 
 def test_explanations_are_shown(outputs):

@@ -109,12 +109,14 @@ def syntax_of(function: types.FunctionType) -> Syntax:
     """
     code = function.__code__
     module = _module(code.co_filename, function.__globals__)
-    imports = tuple(sorted(set(_imports(module))))
-    for node, enclosing_class in _candidates(module, code):
-        bare = _bare(node)
-        found = compile_body(bare, code, enclosing_class, imports)
-        if found is not None and same_code(found, code):
-            return bare, enclosing_class, imports
+    known = tuple(sorted(set(_imports(module))))
+    candidates = [(_bare(node), enclosing_class) for node, enclosing_class in _candidates(module, code)]
+    # A notebook compiles the statements of a cell one by one, so that a definition does not know the cell's imports.
+    for imports in (known, ()) if known else ((),):
+        for bare, enclosing_class in candidates:
+            found = compile_body(bare, code, enclosing_class, imports)
+            if found is not None and same_code(found, code):
+                return bare, enclosing_class, imports
     raise CannotCapture("no-source", f"the source of `{function.__qualname__}` does not match its bytecode")
 
 

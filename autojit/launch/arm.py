@@ -1,0 +1,182 @@
+"""Functions that are instrumented when their first calls show that it pays, in the place of their own code.
+
+An armed function has a few instructions that count its calls. When it is worth it, it gets its own code with probes,
+and else its own code back: whoever holds the function calls what it is then. One that is never called costs nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autojit.api import is_enabled, strict_reasons
+from autojit.capture.source import original_of
+from autojit.config import Config
+from autojit.runtime.function import Controller
+
+#: Seconds after which a function without loops of its own is instrumented.
+HOT = 0.01
+#: After so many calls in less time than that it stays as it is.
+COLD_CALLS = 500
+
+_MARK = "autojit first"
+_SUSPENDS = 0x20 | 0x80 | 0x200  # generators, coroutines, both
+#: The functions that are armed or instrumented.
+ARMED: weakref.WeakSet[First] = weakref.WeakSet()
+
+
+class First:
+    """Takes the first calls of a function.
+
+    Args:
+        function: The user's function.
+        loops: Whether a loop stands in it: a single call may be all of the program.
+        config: The flags.
+    """
+
+    def __init__(self, function: types.FunctionType, loops: bool, config: Config) -> None:
+        self.function = function
+        self.config = config
+        self.at_once = loops or config.policy != "measured"
+        self.calls = 0
+        self.seconds = 0.0
+        self.controller: Controller | None = None
+        self._decided = self._deciding = False
+        self._lock = threading.RLock()  # a finalizer may call the function while this thread instruments it
+        self.original = types.FunctionType(
+            function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+        )
+        for name in ("__kwdefaults__", "__qualname__", "__module__", "__annotations__", "__doc__"):
+            setattr(self.original, name, getattr(function, name))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._decided:  # a call that was on its way meanwhile
+            return self.function(*args, **kwargs)
+        if not self.at_once:
+            start = time.perf_counter()
+            try:
+                return self.original(*args, **kwargs)
+            finally:
+                self._count(time.perf_counter() - start)
+        self._decide(_knows_numpy(self.function))
+        # While another thread decides, or this one below, the function is still the one that leads here.
+        return (self.function if self._decided else self.original)(*args, **kwargs)
+
+    def _count(self, seconds: float) -> None:
+        self.calls += 1
+        self.seconds += seconds
+        if self.seconds >= HOT:
+            self._decide(_knows_numpy(self.function))
+        elif self.calls >= COLD_CALLS:
+            self._decide(False)
+
+    def _decide(self, worth_it: bool) -> None:
+        if self._decided or not self._lock.acquire(blocking=False):
+            return
+        try:
+            if self._deciding or self._decided:  # a finalizer has come in, or another thread was faster
+                return
+            self._deciding = True
+            if worth_it:
+                self.controller = _InPlace(self.original, self.config, self._install)
+                self.function.__autojit_controller__ = self.controller  # type: ignore[attr-defined] -- functions take attributes
+            else:
+                self._install(self.original.__code__)
+            self._decided = True
+        finally:
+            self._lock.release()
+
+    def _install(self, code: types.CodeType) -> types.FunctionType:
+        """Give the user's function its code, probes in it or not."""
+        if code.co_freevars != self.original.__code__.co_freevars:
+            code = self.original.__code__
+        self.function.__code__ = code
+        return self.function
+
+
+class _InPlace(Controller):
+    """The controller of a function that keeps its identity: `put(code)` gives it its code."""
+
+    def __init__(
+        self, original: types.FunctionType, config: Config, put: Callable[[types.CodeType], types.FunctionType]
+    ) -> None:
+        self._put = put
+        super().__init__(original, config, False, strict_reasons, is_enabled(config))
+
+    def _install(self) -> types.FunctionType:
+        return self._put(self.original.__code__ if self.tree is None else self.instrumented())
+
+
+def arm(value: Any, loops: bool, config: Config) -> Any:
+    """Arm the function that a definition has made; the value that its decorators have made of it stays as it is.
+
+    Args:
+        value: A function, or what `property`, `staticmethod` and `classmethod` make of it. What other decorators make
+            may have read the function's code, and is left alone.
+        loops: Whether a loop stands in it.
+        config: The flags.
+    """
+    for function in _functions(value):
+        code = function.__code__
+        if code.co_flags & _SUSPENDS or function.__closure__ is not None or original_of(function) is not None:
+            continue
+        first = First(function, loops, config)
+        stub = _stub(code, first)
+        if stub is not None:
+            function.__autojit_original__ = function.__wrapped__ = first.original  # type: ignore[attr-defined] -- as above
+            function.__code__ = stub
+            ARMED.add(first)
+    return value
+
+
+def _functions(value: Any) -> Iterator[types.FunctionType]:
+    if isinstance(value, staticmethod | classmethod):
+        value = value.__func__
+    elif isinstance(value, property):
+        value = value.fget
+    if type(value) is types.FunctionType:
+        yield value
+
+
+def _stub(code: types.CodeType, first: Callable[..., Any]) -> types.CodeType | None:
+    """Code with the same parameters, names and line that hands its arguments to `first`."""
+    names = code.co_varnames
+    plain, only = code.co_argcount, code.co_kwonlyargcount
+    positional, keywords, rest = names[:plain], names[plain : plain + only], list(names[plain + only :])
+    given = [*positional]
+    parameters = [*positional[: code.co_posonlyargcount], *(["/"] if code.co_posonlyargcount else [])]
+    parameters += positional[code.co_posonlyargcount :]
+    if code.co_flags & 0x04:  # *args
+        given.append(f"*{rest[0]}")
+        parameters.append(f"*{rest.pop(0)}")
+    elif only:
+        parameters.append("*")
+    given += [f"{name}={name}" for name in keywords]
+    parameters += keywords
+    if code.co_flags & 0x08:  # **kwargs
+        given.append(f"**{rest[0]}")
+        parameters.append(f"**{rest[0]}")
+    # Called as a method: of a string that is called itself CPython would warn.
+    text = f"def stub({', '.join(parameters)}): return {_MARK!r}.__call__({', '.join(given)})"
+    try:
+        module = compile(text, code.co_filename, "exec", dont_inherit=True)
+    except SyntaxError:  # a name that no text can have
+        return None
+    (made,) = [const for const in module.co_consts if isinstance(const, types.CodeType)]
+    consts = tuple(first if const == _MARK else const for const in made.co_consts)
+    return made.replace(
+        co_consts=consts, co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=code.co_firstlineno
+    )
+
+
+def _knows_numpy(function: types.FunctionType) -> bool:
+    """Whether the function's module has NumPy, or something of it, among its names."""
+    for value in list(function.__globals__.values()):
+        name = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
+        if isinstance(name, str) and name.partition(".")[0] in ("numpy", "scipy"):
+            return True
+    return False

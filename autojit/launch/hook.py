@@ -1,0 +1,82 @@
+"""An import hook: the user's own modules are armed when they are imported."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import types
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from typing import Any
+
+from autojit.config import Config, current, merge
+from autojit.errors import FlagError
+from autojit.launch.arm import arm
+from autojit.launch.rewrite import code_of, names
+from autojit.launch.scope import Scope
+
+
+class Loader(SourceFileLoader):
+    """Loads a module from its source with its functions armed. Nothing is written beside it."""
+
+    config: Config
+
+    def get_code(self, fullname: str) -> types.CodeType:
+        """The module's code; the compiled one beside the source is of the module as it is."""
+        path = self.get_filename(fullname)
+        return code_of(self.get_data(path), path)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Run the module."""
+        vars(module).update(armed_names(self.config))
+        super().exec_module(module)
+
+
+class Finder:
+    """Finds the modules that Python's own finder finds, and has the user's loaded by `Loader`."""
+
+    def __init__(self, scope: Scope, config: Config) -> None:
+        self.scope = scope
+        self.config = config
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
+        """The import system's question."""
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is None or type(spec.loader) is not SourceFileLoader or spec.origin is None:
+            return spec
+        if not self.scope.has(name, spec.origin):
+            return spec
+        loader = Loader(spec.loader.name, spec.loader.path)
+        loader.config = self.config
+        spec.loader, spec.cached = loader, None
+        return spec
+
+
+def armed_names(config: Config) -> dict[str, Any]:
+    """What the code of an armed module has to know."""
+    return names(lambda value, loops: arm(value, loops, config))
+
+
+def measured(config: Config) -> Config:
+    """The flags with the policy of functions that nobody has decorated, if none is given."""
+    return config if config.policy is not None else merge(config, {"policy": "measured"})
+
+
+def install_by_flag() -> None:
+    """With `AUTOJIT_FLAGS=--auto_jit=2`, `import autojit` has later modules armed. A wrong flag is told later."""
+    with contextlib.suppress(FlagError):
+        if current().auto_jit == 2:
+            install()
+
+
+def install(scope: Scope | None = None, config: Config | None = None) -> None:
+    """Have the modules that are imported from now on armed. A second call changes what the first has set.
+
+    Args:
+        scope: Which modules; the user's own by default.
+        config: The flags of their functions; those of the process by default.
+    """
+    others = [other for other in sys.meta_path if type(other) is not Finder]
+    # In the place of Python's own finder, which it asks: those before it go first, as ever.
+    place = others.index(PathFinder) if PathFinder in others else len(others)
+    sys.meta_path[:] = [*others[:place], Finder(scope or Scope(), measured(config or current())), *others[place:]]

@@ -1,0 +1,42 @@
+"""Which modules are the user's own: not Python's, not installed ones, and as `--include` and `--exclude` say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from autojit.runtime.twins import _libraries
+
+_PACKAGE = str(Path(__file__).resolve().parents[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The modules whose functions are autoclustered.
+
+    Attributes:
+        include: Patterns of module names (`shop.*`) that are the user's wherever they lie.
+        exclude: Patterns of module names that stay as they are; they win.
+    """
+
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+
+    def has(self, module: str, file: str) -> bool:
+        """Whether a module is the user's own.
+
+        Args:
+            module: Its name.
+            file: Where its source lies.
+        """
+        if file.startswith(_PACKAGE) or any(_matches(module, pattern) for pattern in self.exclude):
+            return False
+        if any(_matches(module, pattern) for pattern in self.include):
+            return True
+        return not file.startswith((*_libraries(), "<"))
+
+
+def _matches(module: str, pattern: str) -> bool:
+    return fnmatchcase(module, pattern) or module.startswith(f"{pattern}.")

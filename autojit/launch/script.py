@@ -1,0 +1,133 @@
+"""`python -m autojit run`: a script or module as Python would run it, with the functions of its own modules armed."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import shlex
+import sys
+import types
+from collections.abc import Callable, Sequence
+from importlib.machinery import PathFinder, SourceFileLoader
+from pathlib import Path
+
+from autojit import config as flags
+from autojit.config import Config
+from autojit.errors import AutojitError
+from autojit.launch import hook
+from autojit.launch.rewrite import code_of
+from autojit.launch.scope import Scope
+from autojit.launch.summary import summary
+from autojit.launch.tracebacks import clean
+
+USAGE = (
+    "python -m autojit run [--include=NAMES] [--exclude=NAMES] [--summary] [--FLAG=VALUE ...] (SCRIPT | -m MODULE) ..."
+)
+
+
+def parse(words: Sequence[str]) -> tuple[argparse.Namespace, Config]:
+    """The command's own options and the flags, up to the program; the rest is the program's.
+
+    Raises:
+        AutojitError: There is no program, or a flag is wrong.
+    """
+    count = 0
+    while count < len(words) and words[count].startswith("-") and words[count] != "-m":
+        count += 1
+    parser = argparse.ArgumentParser("python -m autojit run", usage=USAGE, exit_on_error=False, allow_abbrev=False)
+    parser.add_argument("--include", default="", help="names of modules that count as yours: `shop,tools.*`")
+    parser.add_argument("--exclude", default="", help="names of modules that stay as they are")
+    parser.add_argument("--summary", action="store_true", help="tell at the end, on stderr, what was gained")
+    given, others = parser.parse_known_args(words[:count])
+    config = flags.merge(flags.current(), flags.parse_changes(shlex.join(others)))
+    given.is_module = words[count : count + 1] == ["-m"]
+    given.program = list(words[count + given.is_module :])
+    if not given.program:
+        raise AutojitError(f"there is no program to run: {USAGE}")
+    return given, hook.measured(config)
+
+
+def prepare(words: Sequence[str]) -> Callable[[], int]:
+    """Make everything ready for a program.
+
+    Args:
+        words: What stands behind `run` on the command line.
+
+    Returns:
+        What runs it and gives the exit status. What the program raises, and how it ends, is as without autojit.
+
+    Raises:
+        AutojitError: There is no such program, or a flag is wrong.
+        SyntaxError: The program is not Python.
+    """
+    given, config = parse(words)
+    hook.install(Scope(_names(given.include), _names(given.exclude)), config)
+    make = _module if given.is_module else _script
+    code, module = make(given.program[0])
+    sys.argv = [str(module.__file__), *given.program[1:]] if given.is_module else given.program
+    sys.modules["__main__"] = module
+    vars(module).update(hook.armed_names(config))
+    return lambda: _run(code, module, given.summary)
+
+
+def _run(code: types.CodeType, module: types.ModuleType, tells: bool) -> int:
+    try:
+        exec(code, vars(module))
+    except SystemExit:
+        raise
+    except BaseException as error:
+        clean(error)
+        sys.excepthook(type(error), error, error.__traceback__)
+        sys.excepthook = lambda *_: None  # shown already; Python knows how to end for each exception
+        raise
+    finally:
+        if tells:
+            print(summary(), file=sys.stderr)
+    return 0
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]
+
+
+def _script(name: str) -> tuple[types.CodeType, types.ModuleType]:
+    """The code and the module of a script, as `python SCRIPT` would have them."""
+    file = Path(name)
+    spec = PathFinder.find_spec("__main__", [name]) if file.is_dir() else None
+    if spec is not None and spec.origin is not None:
+        file = Path(spec.origin)
+    try:
+        source = file.read_bytes()
+    except OSError as error:
+        raise AutojitError(f"`{name}` cannot be read: {error.strerror}") from error
+    sys.path[0] = str(file.resolve().parent)
+    whole = os.path.abspath(file)
+    module = types.ModuleType("__main__")
+    module.__file__ = whole
+    module.__loader__ = SourceFileLoader("__main__", whole)
+    module.__builtins__ = __builtins__  # type: ignore[attr-defined] -- what `exec` would put there, too
+    module.__annotations__ = {}
+    if spec is not None:
+        module.__spec__, module.__package__ = spec, ""
+    module.__cached__ = None  # type: ignore[attr-defined] -- of a script
+    return code_of(source, whole), module
+
+
+def _module(name: str) -> tuple[types.CodeType, types.ModuleType]:
+    """The code and the module of a module, as `python -m MODULE` would have them."""
+    sys.path[0] = str(Path.cwd())
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+    except ImportError as error:
+        raise AutojitError(f"`{name}` cannot be found: {error}") from error
+    code = spec.loader.get_code(spec.name) if spec is not None and hasattr(spec.loader, "get_code") else None  # type: ignore[union-attr] -- asked for
+    if spec is None or code is None:
+        raise AutojitError(f"there is no module `{name}` that can be run")
+    module = types.ModuleType("__main__")
+    module.__file__, module.__loader__, module.__spec__ = spec.origin, spec.loader, spec
+    module.__package__, module.__cached__ = spec.parent, spec.cached  # type: ignore[attr-defined] -- as `runpy` does
+    module.__builtins__ = __builtins__  # type: ignore[attr-defined] -- what `exec` would put there, too
+    return code, module

@@ -1,0 +1,269 @@
+"""`python -m autojit run`: a program behaves as without it, and its functions are compiled."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+PROGRAM = '''
+import atexit, contextlib, dataclasses, functools, inspect, pickle, sys, threading, asyncio
+import numpy as np
+import ownmodule
+from ownpackage.part import Model, scale
+
+atexit.register(lambda: print("atexit"))
+
+@dataclasses.dataclass
+class Point:
+    x: float = 1.0
+
+    def norm(self, *, p: int = 2) -> float:
+        """The norm."""
+        return float(np.sum(np.abs(np.ones(3) * self.x) ** p))
+
+    @staticmethod
+    def both(a, /, b=2):
+        return a + b
+
+    @classmethod
+    def made(cls, a):
+        return cls(a)
+
+    @property
+    def twice(self):
+        return self.x * 2
+
+class Special(Point):
+    def norm(self, *, p: int = 2) -> float:
+        for _ in range(2):
+            found = super().norm(p=p)
+        return found
+
+def wrapping(f):
+    @functools.wraps(f)
+    def inner(*args, **kwargs):
+        return f(*args, **kwargs)
+    return inner
+
+@wrapping
+def counted(n):
+    total = 0
+    for i in range(n):
+        total += i
+    return total
+
+def numbers(n):
+    for i in range(n):
+        yield i * 2
+
+async def waits():
+    return 5
+
+@contextlib.contextmanager
+def context():
+    yield 3
+
+def factorial(n):
+    return 1 if n < 2 else n * factorial(n - 1)
+
+def squares(x, *more, k=1, **named):
+    for _ in range(2):
+        x = x * x
+    return x, more, k, named
+
+def outer(k):
+    def inner(x):
+        for _ in range(3):
+            x = x + k
+        return x
+    return inner
+
+def first(y: "int") -> str:
+    pass
+
+def whole(n, steps):
+    u = np.zeros((n, n))
+    u[n // 4 : n // 2] = 1
+    for k in range(steps):
+        u[1:-1, 1:-1] += 0.1 * (u[1:-1, 2:] + u[1:-1, :-2] + u[2:, 1:-1] + u[:-2, 1:-1] - 4 * u[1:-1, 1:-1])
+    return u
+
+if __name__ == "__main__":
+    p = Point(2.0)
+    print(p, p.norm(), p.norm(p=3), Point.both(1), Point.both(1, b=5), Point.made(4).twice, Special(3.0).norm())
+    print(counted(5), counted.__name__, list(numbers(3)), asyncio.run(waits()), factorial(10), outer(2)(1))
+    with context() as value:
+        print(value)
+    print(inspect.signature(Point.norm), Point.norm.__doc__, inspect.signature(squares), inspect.getsource(squares)[:20])
+    print(pickle.loads(pickle.dumps(squares)) is squares, pickle.loads(pickle.dumps(p)) == p, Point.norm.__qualname__)
+    print(first.__annotations__, squares.__module__, whole.__code__.co_firstlineno, whole.__defaults__, squares.__kwdefaults__)
+    threads = [threading.Thread(target=squares, args=(np.ones(3),)) for _ in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    print(squares(2, 3, 4, k=5, z=6), squares(np.float32(2)))
+    for call in (lambda: p.norm(q=1), lambda: squares(), lambda: Point.both(a=1)):
+        try:
+            call()
+        except TypeError as error:
+            print(error)
+    print(ownmodule.__name__, ownmodule.total(np.arange(5.0)), Model(3).run(np.ones(4)), scale(2))
+    print(sys.argv[1:], __name__, __file__ == sys.argv[0] or __file__.endswith("program.py"), __spec__, __package__)
+    print(round(float(whole(60, 50).sum()), 9))
+    sys.exit(3)
+'''
+OWN = "import numpy as np\n\ndef total(x):\n    for _ in range(3):\n        x = x + 1\n    return float(np.sum(x))\n"
+PART = """import numpy as np
+FACTOR = 2
+def scale(x):
+    return x * FACTOR
+class Model:
+    def __init__(self, n):
+        self.n = n
+    def run(self, x):
+        for _ in range(self.n):
+            x = scale(x)
+        return float(x.sum())
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "ownmodule.py").write_text(OWN)
+    (tmp_path / "ownpackage").mkdir()
+    (tmp_path / "ownpackage" / "__init__.py").write_text("")
+    (tmp_path / "ownpackage" / "part.py").write_text(PART)
+    (tmp_path / "ownpackage" / "__main__.py").write_text("import sys\nprint(__name__, __package__, __spec__.name, sys.argv[1:])")
+    return tmp_path
+
+
+def run(folder, *words, launched=True, flags="", **more):
+    start = ["-m", "autojit", "run"] if launched else []
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "AUTOJIT_FLAGS": f"--disk_cache=false {flags}"}
+    return subprocess.run([sys.executable, *start, *words], cwd=folder, env=env, capture_output=True, text=True, **more)
+
+
+def both(folder, *words):
+    plain, fast = run(folder, *words, launched=False), run(folder, *words)
+    assert fast.stdout == plain.stdout
+    assert fast.returncode == plain.returncode
+    return plain, fast
+
+
+def test_a_program_behaves_as_without(folder):
+    plain, fast = both(folder, "program.py", "--some", "x y")
+    assert plain.returncode == 3 and "atexit" in plain.stdout
+    assert fast.stderr == plain.stderr == ""
+
+
+@pytest.mark.parametrize("flags", ["--policy=eager", "--policy=native", "--auto_jit=0"])
+def test_with_other_policies(folder, flags):
+    plain, fast = run(folder, "program.py", launched=False), run(folder, flags, "program.py")
+    assert (fast.stdout, fast.returncode) == (plain.stdout, 3)
+
+
+def test_functions_are_compiled_in_their_place(folder):
+    fast = run(folder, "--policy=eager", "--summary", "program.py")
+    assert re.search(r"autojit: \d+ of \d+ functions compiled", fast.stderr)
+    for name in ("whole", "total", "Model.run"):
+        assert re.search(rf"  {re.escape(name)} \(.*\.py\): [1-9]\d* calls of compiled parts", fast.stderr), fast.stderr
+
+
+def test_modules(folder):
+    plain, _ = both(folder, "-m", "ownpackage", "a", "-b")
+    assert plain.stdout.split()[0] == "__main__"
+    both(folder, "ownpackage")
+    missing = run(folder, "-m", "nothing_there")
+    assert missing.returncode == 1 and missing.stderr == "there is no module `nothing_there` that can be run\n"
+    assert "`nothing.py` cannot be read" in run(folder, "nothing.py").stderr
+    assert "there is no program to run" in run(folder).stderr
+    assert "did you mean `--policy`" in run(folder, "--polcy=eager", "program.py").stderr
+
+
+def test_include_and_exclude(folder):
+    excluded = run(folder, "--policy=eager", "--summary", "--exclude=ownmodule,ownpackage", "program.py").stderr
+    assert "  whole (" in excluded and "  total (" not in excluded and "Model.run" not in excluded
+    included = run(folder, "--policy=eager", "--summary", "--exclude=own*", "--include=ownmodule", "program.py").stderr
+    assert "  total (" not in included
+
+
+RAISING = """
+import numpy as np
+
+def inner(x):
+    for k in range(3):
+        x = x[k + 5]
+    return x
+
+def middle(x):
+    try:
+        inner(x)
+    except IndexError as error:
+        raise ValueError("outer") from error
+
+class Broken:
+    def go(self):
+        middle(np.ones(3))
+
+def main():
+    for _ in range(2):
+        Broken().go()
+
+main()
+"""
+
+
+def test_tracebacks_are_the_programs(folder):
+    (folder / "raising.py").write_text(RAISING)
+    plain, fast = both(folder, "raising.py")
+    assert fast.stderr == plain.stderr and "outer" in plain.stderr and plain.returncode == 1
+
+
+@pytest.mark.parametrize("end", ["sys.exit('told')", "raise SystemExit", "raise SystemExit(7)", "assert False, 'no'", "1 /", "os._exit(4)"])
+def test_ways_to_end(folder, end):
+    (folder / "ending.py").write_text(f"import os, sys\nprint('x', flush=True)\n{end}\n")
+    plain, fast = both(folder, "ending.py")
+    assert fast.stderr.splitlines()[-1:] == plain.stderr.splitlines()[-1:]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_ctrl_c(folder):
+    (folder / "long.py").write_text("import time\ndef f():\n    for _ in range(100): time.sleep(0.1)\nprint('go', flush=True)\nf()\n")
+    ends = []
+    for start in ([], ["-m", "autojit", "run"]):
+        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, *start, "long.py"]
+        with subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stdout.readline() == "go\n"
+            time.sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            ends.append((process.wait(30), process.stderr.read().splitlines()[-1]))
+    assert ends[0] == ends[1] and ends[0][1] == "KeyboardInterrupt"
+
+
+def test_the_flag_takes_modules_that_are_imported_later(folder):
+    (folder / "importing.py").write_text(
+        "import autojit\nimport numpy as np\nimport ownmodule\nprint(ownmodule.total(np.ones(3)))\n"
+        "print(ownmodule.total.__autojit_controller__.counters.captures)\n"
+    )
+    on = run(folder, "importing.py", launched=False, flags="--auto_jit=2 --policy=eager")
+    assert on.stdout.split() == ["12.0", "1"], on.stderr
+    off = run(folder, "importing.py", launched=False, flags="--auto_jit=1")
+    assert "no attribute '__autojit_controller__'" in off.stderr
+
+
+def test_worker_processes(folder):
+    (folder / "workers.py").write_text(
+        "import multiprocessing as mp\nimport numpy as np\n"
+        "def work(n):\n    x = np.zeros(5)\n    for k in range(n): x = x + k\n    return float(x.sum())\n"
+        "if __name__ == '__main__':\n    for way in ('fork', 'spawn'):\n"
+        "        with mp.get_context(way).Pool(2) as pool: print(pool.map(work, [1, 2, 3]))\n"
+    )
+    both(folder, "workers.py")
