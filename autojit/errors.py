@@ -310,3 +310,15 @@ class CannotCapture(Exception):
 
 class Trapped(Exception):
     """Internal: a compiled program or a host node met data that NumPy must handle."""
+
+
+class Varies(Trapped):
+    """Internal: a host node gave another dtype or shape than in the run that its plan was made in.
+
+    Attributes:
+        place: The op's name and its line.
+    """
+
+    def __init__(self, place: tuple[str, SourceLine | None], message: str) -> None:
+        super().__init__(message)
+        self.place = place

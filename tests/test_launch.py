@@ -171,7 +171,7 @@ def test_with_other_policies(folder, flags):
 
 def test_functions_are_compiled_in_their_place(folder):
     fast = run(folder, "--policy=eager", "--summary", "program.py")
-    assert re.search(r"autojit: \d+ of \d+ functions compiled", fast.stderr)
+    assert re.search(r"autojit: [1-9]\d* of \d+ functions that were looked into are compiled", fast.stderr)
     for name in ("whole", "total", "Model.run"):
         assert re.search(rf"  {re.escape(name)} \(.*\.py\): [1-9]\d* calls of compiled parts", fast.stderr), fast.stderr
 
@@ -267,3 +267,29 @@ def test_worker_processes(folder):
         "        with mp.get_context(way).Pool(2) as pool: print(pool.map(work, [1, 2, 3]))\n"
     )
     both(folder, "workers.py")
+
+
+def test_a_failure_leaves_the_function_as_it_is(folder):
+    (folder / "failing.py").write_text(
+        "import autojit\nfrom autojit.runtime.function import Controller\n"
+        "def broken(self): raise RuntimeError('broken')\nController.instrumented = broken\n"
+        "import numpy as np\nimport ownmodule\n"
+        "print([ownmodule.total(np.ones(3)) for _ in range(3)], hasattr(ownmodule.total, '__autojit_controller__'))\n"
+    )
+    found = run(folder, "failing.py", launched=False, flags="--auto_jit=2 --policy=eager")
+    assert found.stdout == "[12.0, 12.0, 12.0] False\n"
+    assert found.stderr.count("`total` could not be compiled: RuntimeError: broken") == 1
+
+
+def test_objects_among_the_names_of_a_module_are_not_asked(folder):
+    (folder / "asking.py").write_text(
+        "class Lazy:\n    def __getattr__(self, name): raise RuntimeError(name)\n    __module__ = property(lambda self: 1 / 0)\n"
+        "lazy = Lazy()\n"
+        "def f(n):\n    for k in range(n): n = n + k\n    return n\nprint(f(3))\n"
+    )
+    both(folder, "asking.py")
+
+
+def test_options_need_their_values(folder):
+    found = run(folder, "--include", "program.py")
+    assert found.returncode == 1 and "options are written `--name=value`" in found.stderr

@@ -17,12 +17,13 @@ class Options:
         node_budget: How many operations a graph may have.
         unroll_budget: How many of them may come from an unrolled loop.
         exact: Whether only what gives NumPy's bits is captured.
-        observed: Specs and strides of host results.
+        observed: Specs and strides of host results, by what produced them; `None`, by the op's name and line, for those
+            that vary from run to run.
         seen: By region, stand-ins for the live-ins of its last capture in a run.
     """
 
     node_budget: int = 2000
     unroll_budget: int = 600
     exact: bool = False
-    observed: dict[Any, Observed] = field(default_factory=dict)
+    observed: dict[Any, Observed | None] = field(default_factory=dict)
     seen: dict[Any, dict[str, Any]] = field(default_factory=dict)

@@ -31,7 +31,7 @@ from autojit.capture.values import (
     is_plain,
     make_dummy,
 )
-from autojit.errors import CannotCapture
+from autojit.errors import CannotCapture, Trapped
 from autojit.ir.build import Builder, exact_key
 from autojit.ir.evaluate import run_node
 from autojit.ir.graph import Const, Operand, Value
@@ -54,10 +54,10 @@ class Recorder(Memory):
     Args:
         parameters: The prologue's parameters.
         node_budget: How many nodes the graph may have.
-        observed: Specs and strides of host results seen in earlier runs, by what produced them; shared and added to.
+        observed: What host operations gave in earlier runs, as in `Options`; shared and added to.
     """
 
-    def __init__(self, parameters: tuple[str, ...], node_budget: int, observed: dict[Any, Observed]) -> None:
+    def __init__(self, parameters: tuple[str, ...], node_budget: int, observed: dict[Any, Observed | None]) -> None:
         super().__init__(parameters)
         self.node_budget = node_budget
         self.observed = observed
@@ -459,6 +459,8 @@ class Recorder(Memory):
     @np.errstate(all="ignore")  # the plan runs it, too
     def _observe(self, op: Op, inputs: Sequence[Operand], params: dict[str, Any], layouts: Any) -> Observed:
         """The specs and strides of a host op's results: from an earlier run, or by running it now on real inputs."""
+        if self.observed.get((op.name, self.line), ()) is None:
+            raise CannotCapture("data-shape", f"the dtype or shape that `{op.name}` gives varies from call to call")
         given = repr(exact_key(tuple(params.items())))
         key = (op.name, self.line, tuple(operand.spec for operand in inputs), layouts, given)
         known = self.observed.get(key)
@@ -475,6 +477,8 @@ class Recorder(Memory):
         arguments = [o.value if isinstance(o, Const) else self.examples[o.name] for o in inputs]
         try:
             result = op.call(*map(layout.protected, arguments, layouts), **params)
+        except Trapped as error:  # a plan could not run it either
+            raise CannotCapture("host-op", str(error)) from None
         except Exception as error:
             raise CannotCapture("raises", f"`{op.name}`: {type(error).__name__}: {error}") from None
         results = result if isinstance(result, tuple) else (result,)

@@ -243,8 +243,10 @@ def _explore(controller: Controller, values: dict[str, Any], out: Explanation) -
     tree = RegionTree(controller.tree.source)
     for found in explore(tree, tree.root, values, controller.options):
         if isinstance(found, Cut):
-            (out.unknown if found.reason.id == "unknown-value" else out.native_statements).append(found.reason)
-            out.sections.append(found.reason)
+            known = out.unknown if found.reason.id == "unknown-value" else out.native_statements
+            if found.reason not in known:  # a statement in a loop is met once for each region around it
+                known.append(found.reason)
+                out.sections.append(found.reason)
         else:
             recipe = controller.recipes.get(recipe_key(found), USUAL)
             _add_clusters(controller, prepare(found, controller.config, controller.strict, recipe), out)
@@ -268,9 +270,8 @@ def _add_clusters(controller: Controller, prepared: Prepared, out: Explanation) 
     out.left += prepared.capture.left
     for draw in calls_in(prepared.capture.draws):
         out.host_nodes.append(Reason("host-op", f"{draw.what} runs in NumPy, before the program", draw.source))
-    for node in nodes:
-        if node.cluster is None:
-            out.host_nodes.append(_host_reason(node))
+    found = [_host_reason(node) for node in nodes if node.cluster is None]
+    out.host_nodes += [reason for reason in found if reason not in out.host_nodes]
 
 
 def _places(nodes: Sequence[Node]) -> Iterator[SourceLine]:

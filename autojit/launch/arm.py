@@ -13,10 +13,14 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from autojit.api import is_enabled, strict_reasons
 from autojit.capture.source import original_of
 from autojit.config import Config
 from autojit.runtime.function import Controller
+from autojit.runtime.interrupts import is_the_programs
+from autojit.runtime.trouble import Trouble
 
 #: Seconds after which a function without loops of its own is instrumented.
 HOT = 0.01
@@ -81,14 +85,24 @@ class First:
             if self._deciding or self._decided:  # a finalizer has come in, or another thread was faster
                 return
             self._deciding = True
+            self._install(self.original.__code__)
             if worth_it:
-                self.controller = _InPlace(self.original, self.config, self._install)
-                self.function.__autojit_controller__ = self.controller  # type: ignore[attr-defined] -- functions take attributes
-            else:
-                self._install(self.original.__code__)
+                self._instrument()
             self._decided = True
         finally:
             self._lock.release()
+
+    def _instrument(self) -> None:
+        """Put probes into the function; where that fails, it stays as it is."""
+        try:
+            self.controller = _InPlace(self.original, self.config, self._install)
+        except Exception as error:
+            if is_the_programs(error):
+                raise
+            self._install(self.original.__code__)
+            Trouble(self.original.__qualname__, self.config, False).of_compiling(error)
+        else:
+            self.function.__autojit_controller__ = self.controller  # type: ignore[attr-defined] -- functions take attributes
 
     def _install(self, code: types.CodeType) -> types.FunctionType:
         """Give the user's function its code, probes in it or not."""
@@ -175,8 +189,14 @@ def _stub(code: types.CodeType, first: Callable[..., Any]) -> types.CodeType | N
 
 def _knows_numpy(function: types.FunctionType) -> bool:
     """Whether the function's module has NumPy, or something of it, among its names."""
-    for value in list(function.__globals__.values()):
-        name = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
-        if isinstance(name, str) and name.partition(".")[0] in ("numpy", "scipy"):
-            return True
-    return False
+    return any(map(_is_numpys, list(function.__globals__.values())))
+
+
+def _is_numpys(value: object) -> bool:
+    if isinstance(value, types.ModuleType):
+        name = value.__name__
+    elif isinstance(value, type | types.FunctionType | types.BuiltinFunctionType):
+        name = value.__module__
+    else:  # other objects may do anything when they are asked
+        return isinstance(value, np.ufunc | np.ndarray | np.generic)
+    return isinstance(name, str) and name.partition(".")[0] in ("numpy", "scipy")

@@ -39,7 +39,10 @@ def parse(words: Sequence[str]) -> tuple[argparse.Namespace, Config]:
     parser.add_argument("--include", default="", help="names of modules that count as yours: `shop,tools.*`")
     parser.add_argument("--exclude", default="", help="names of modules that stay as they are")
     parser.add_argument("--summary", action="store_true", help="tell at the end, on stderr, what was gained")
-    given, others = parser.parse_known_args(words[:count])
+    try:
+        given, others = parser.parse_known_args(words[:count])
+    except argparse.ArgumentError as error:
+        raise AutojitError(f"{error}: options are written `--name=value`") from error
     config = flags.merge(flags.current(), flags.parse_changes(shlex.join(others)))
     given.is_module = words[count : count + 1] == ["-m"]
     given.program = list(words[count + given.is_module :])
@@ -91,6 +94,12 @@ def _names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
+def _look_in(folder: Path) -> None:
+    """Have modules found in the program's folder, as Python would, and no more where autojit was found."""
+    if not sys.flags.safe_path:
+        sys.path[0] = str(folder)
+
+
 def _script(name: str) -> tuple[types.CodeType, types.ModuleType]:
     """The code and the module of a script, as `python SCRIPT` would have them."""
     file = Path(name)
@@ -101,7 +110,7 @@ def _script(name: str) -> tuple[types.CodeType, types.ModuleType]:
         source = file.read_bytes()
     except OSError as error:
         raise AutojitError(f"`{name}` cannot be read: {error.strerror}") from error
-    sys.path[0] = str(file.resolve().parent)
+    _look_in(file.resolve().parent)
     whole = os.path.abspath(file)
     module = types.ModuleType("__main__")
     module.__file__ = whole
@@ -116,7 +125,7 @@ def _script(name: str) -> tuple[types.CodeType, types.ModuleType]:
 
 def _module(name: str) -> tuple[types.CodeType, types.ModuleType]:
     """The code and the module of a module, as `python -m MODULE` would have them."""
-    sys.path[0] = str(Path.cwd())
+    _look_in(Path.cwd())
     try:
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.submodule_search_locations is not None:

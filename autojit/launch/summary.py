@@ -35,7 +35,7 @@ def summary() -> str:
     compiled = [each for each in everyone if any(not plan.is_native for plan in _plans(each))]
     saved = sum(map(_saved, compiled))
     lines = [
-        f"autojit: {len(compiled)} of {len(firsts)} functions compiled, {len(everyone)} looked into; "
+        f"autojit: {len(compiled)} of {len(everyone)} functions that were looked into are compiled; "
         f"about {saved:.1f} s saved"
     ]
     for each in sorted(compiled, key=_saved, reverse=True):

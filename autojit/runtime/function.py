@@ -19,7 +19,7 @@ from autojit.capture.probes import can_be_timed, instrument
 from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
 from autojit.capture.source import source_of
 from autojit.config import Config
-from autojit.errors import CannotCapture, Reason, SourceLine
+from autojit.errors import CannotCapture, Reason, SourceLine, Trapped, Varies
 from autojit.runtime import plans
 from autojit.runtime.background import BACKGROUND, MAKING, making
 from autojit.runtime.counters import Counters
@@ -28,7 +28,7 @@ from autojit.runtime.door import DOOR
 from autojit.runtime.environment import is_default
 from autojit.runtime.forks import is_cut_off, when_cut_off
 from autojit.runtime.heat import Heat
-from autojit.runtime.history import History
+from autojit.runtime.history import History, span
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.plan import UNSET, Plan
 from autojit.runtime.probe import Probe, Restart
@@ -321,8 +321,15 @@ class Controller:
             else:  # other arguments may gain
                 probe.sleep()
 
-    def trapped(self, probe: Probe, plan: Plan) -> None:
-        """A plan met data that is NumPy's; one that meets nothing else is given up."""
+    def trapped(self, probe: Probe, plan: Plan, error: Trapped) -> None:
+        """A plan met data that is NumPy's; one that meets nothing else is given up.
+
+        Where a host node's result varies, the next capture ends before it: what follows has plans for its shapes.
+        """
+        if isinstance(error, Varies):
+            self.options.observed[error.place] = None
+            plans.remove(probe, plan)
+            self.history.note("left", probe.region, detail=str(error))
         probe.traps += 1
         plan.traps += 1
         if plan.traps >= _MAX_TRAPS and plan.traps > probe.hits:
@@ -351,7 +358,6 @@ class Controller:
 
     def _finds_room(self, probe: Probe, values: tuple[Any, ...]) -> bool:
         """Whether a call may get a plan where there are as many as there may be: the oldest one makes room."""
-        first, last = probe.region.lines
         waits = not self.strict and self.warm_up is None
         may_have = not waits or probe.crowd.comes_often(values)
         if may_have:
@@ -363,7 +369,7 @@ class Controller:
         then = "others run in NumPy unless they come often" if waits else "the oldest is compiled again when it is back"
         self.trouble.warn(
             "too-many-plans",
-            f"lines {first}-{last} of `{self.trouble.name}` were called with more than {self.config.max_plans} "
+            f"{span(probe.region.lines)} of `{self.trouble.name}`: more than {self.config.max_plans} "
             f"combinations of shapes and constants; {then}{probe.crowd.history(probe.region.live_in, values)}",
         )
         return may_have

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from autojit.compile.options import has_products, next_option
-from autojit.errors import Reason, Trapped
+from autojit.errors import Reason, Trapped, Varies
 from autojit.passes.pipeline import PIPELINE
 from autojit.runtime import plans
 from autojit.runtime.background import BACKGROUND
@@ -127,6 +127,8 @@ class Trial:
         start = time.perf_counter()
         try:
             result = compiled.call(*values)
+        except Varies:  # there will be another plan
+            raise
         except Trapped:  # NumPy takes this call, after all that the plan has done in vain
             self._took(math.inf)
             self._note(compiled, math.inf)

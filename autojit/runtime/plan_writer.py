@@ -15,7 +15,7 @@ from autojit.capture.results import Constant, Container, FromPrologue, ListOf, R
 from autojit.capture.streams import render, streams_of
 from autojit.capture.values import ViewStep
 from autojit.compile.executable import Executable
-from autojit.errors import Trapped
+from autojit.errors import Trapped, Varies
 from autojit.ir.graph import Const, Graph, Operand, Value, Write
 from autojit.ir.index import Index, window_slice
 from autojit.ir.spec import Spec, spec_of
@@ -364,7 +364,8 @@ def _host_call(node: Any, is_quiet: bool) -> Callable[..., tuple[Any, ...]]:
             raise Trapped(f"`{node.op.name}` gave memory of its arguments")  # which may be written afterwards
         for result, spec in zip(results, specs, strict=True):
             if spec_of(result) != spec:
-                raise Trapped(f"`{node.op.name}` gave {spec_of(result)} instead of {spec}")
+                text = f"`{node.op.name}` gave {spec_of(result)} instead of {spec}"
+                raise Varies((node.op.name, node.source), text)
         return tuple(results)
 
     return run

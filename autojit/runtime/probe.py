@@ -129,8 +129,8 @@ class Probe:
         for plan in plans:
             try:
                 result = plan.call(*values)
-            except Trapped:
-                return self.owner.trapped(self, plan)
+            except Trapped as error:
+                return self.owner.trapped(self, plan, error)
             except AutojitWarning:
                 raise
             except Exception as error:
