@@ -11,7 +11,7 @@ from autojit.compile.persistent import opened
 from autojit.config import current, describe
 from autojit.errors import AutojitError, FlagError
 from autojit.explain import command
-from autojit.launch import script
+from autojit.launch import doctor, script
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cache.add_argument("what", choices=["info", "clear", "path"])
     commands.add_parser("flags", help="the flags that AUTOJIT_FLAGS takes")
     command.add_arguments(commands.add_parser("explain", help="what becomes of a call of a function"))
+    doctor.add_arguments(commands.add_parser("doctor", help="versions, flags, caches, and a self-test against NumPy"))
     commands.add_parser("run", help="run a program with its functions autoclustered", usage=script.USAGE)
     given = parser.parse_args(words)
     try:
@@ -38,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if given.command == "explain":
         return _told(lambda: command.explain(given, explain_call_of))
+    if given.command == "doctor":
+        return doctor.examine(given.seconds)
     disk = opened(flags.cache_dir)
     if disk is None:
         print("there is no directory for the cache: this user has no home; `--cache_dir` names one", file=sys.stderr)

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 #: The options of the commands that the pages name.
-OPTIONS = "path preset peers kernels strict seed minutes count loops indexing numpy bodies table shard odd slow args json html stage cluster include exclude summary".split()
+OPTIONS = "path preset peers kernels strict seed minutes count loops indexing numpy bodies table shard odd slow args json html stage cluster include exclude summary seconds".split()
 
 
 def example(page: Path) -> str:

@@ -134,7 +134,7 @@ def arm(value: Any, loops: bool, config: Config) -> Any:
         loops: Whether a loop stands in it.
         config: The flags.
     """
-    for function in _functions(value):
+    for function in _functions(value) if is_enabled(config) else ():
         code = function.__code__
         if code.co_flags & _SUSPENDS or function.__closure__ is not None or original_of(function) is not None:
             continue

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from autojit.runtime.twins import _libraries
+from autojit.runtime.twins import libraries
 
 _PACKAGE = str(Path(__file__).resolve().parents[1])
 
@@ -35,7 +35,7 @@ class Scope:
             return False
         if any(_matches(module, pattern) for pattern in self.include):
             return True
-        return not file.startswith((*_libraries(), "<"))
+        return not file.startswith((*libraries(), "<"))
 
 
 def _matches(module: str, pattern: str) -> bool:

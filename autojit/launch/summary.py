@@ -9,6 +9,8 @@ from autojit.errors import Reason
 from autojit.launch.arm import ARMED
 from autojit.runtime.function import Controller
 from autojit.runtime.history import milliseconds, span
+from autojit.runtime.info import with_callees
+from autojit.runtime.plan import Plan
 
 #: How many native places are told.
 _PLACES = 5
@@ -30,8 +32,9 @@ class _Native:
 
 def summary() -> str:
     """The summary as text."""
-    firsts = list(ARMED)
-    everyone = [each for first in firsts if first.controller is not None for each in _with_callees(first.controller)]
+    seen: set[int] = set()
+    looked_into = [first.controller for first in ARMED if first.controller is not None]
+    everyone = [each for controller in looked_into for each in with_callees(controller, seen)]
     compiled = [each for each in everyone if any(not plan.is_native for plan in _plans(each))]
     saved = sum(map(_saved, compiled))
     lines = [
@@ -49,13 +52,7 @@ def summary() -> str:
     return "\n".join(lines)
 
 
-def _with_callees(controller: Controller) -> Iterator[Controller]:
-    yield controller
-    for callee in list(controller.callees):
-        yield from _with_callees(callee)
-
-
-def _plans(controller: Controller) -> list:
+def _plans(controller: Controller) -> list[Plan]:
     return [plan for probe in list(controller.probes.values()) for plan in probe.plans]
 
 

@@ -74,7 +74,7 @@ def trim_memory() -> int:
 
 def cache_info(controller: Controller) -> CacheInfo:
     """The counters of a decorated function and of the functions that its native statements call."""
-    everyone = list(_with_callees(controller, set()))
+    everyone = list(with_callees(controller, set()))
     probes = [probe for each in everyone for probe in list(each.probes.values())]
     counters = [each.counters for each in everyone]
     return CacheInfo(
@@ -91,9 +91,10 @@ def cache_info(controller: Controller) -> CacheInfo:
     )
 
 
-def _with_callees(controller: Controller, seen: set[int]) -> Iterator[Controller]:
+def with_callees(controller: Controller, seen: set[int]) -> Iterator[Controller]:
+    """A function's controller and those of the functions that its native statements call, each once for `seen`."""
     if id(controller) not in seen:
         seen.add(id(controller))
         yield controller
         for callee in controller.callees:
-            yield from _with_callees(callee, seen)
+            yield from with_callees(callee, seen)

@@ -10,7 +10,7 @@ from typing import Any
 
 
 @functools.cache
-def _libraries() -> tuple[str, ...]:
+def libraries() -> tuple[str, ...]:
     """Where installed modules lie."""
     import sysconfig  # some 10 ms that `import autojit` does not take
 
@@ -61,5 +61,5 @@ class Twins:
 
     def _wanted(self, function: types.FunctionType) -> bool:
         file = function.__code__.co_filename
-        is_user = not file.startswith(_libraries()) and not file.startswith("<frozen")
+        is_user = not file.startswith(libraries()) and not file.startswith("<frozen")
         return is_user and function.__closure__ is None and not hasattr(function, "__autojit_controller__")
