@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from autojit.api import explain_call_of
 from autojit.compile.persistent import opened
@@ -18,8 +18,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and give the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == ["run"] and words[1:] not in (["-h"], ["--help"]):
-        program: list[Callable[[], int]] = []
-        return _told(lambda: program.append(script.prepare(words[1:])) or 0) or program[0]()
+        try:
+            program = script.prepare(words[1:])
+        except AutojitError as error:
+            return _tell(error)
+        return program()
     parser = argparse.ArgumentParser("python -m autojit", description="What autojit keeps, and how it is set.")
     commands = parser.add_subparsers(dest="command", required=True)
     cache = commands.add_parser("cache", help="the disk cache of compiled programs")
@@ -32,13 +35,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         flags = current()
     except FlagError as error:
-        print(error, file=sys.stderr)
-        return 2
+        return _tell(error)
     if given.command == "flags":
         print(describe())
         return 0
     if given.command == "explain":
-        return _told(lambda: command.explain(given, explain_call_of))
+        try:
+            return command.explain(given, explain_call_of)
+        except AutojitError as error:
+            return _tell(error)
     if given.command == "doctor":
         return doctor.examine(given.seconds)
     disk = opened(flags.cache_dir)
@@ -50,23 +55,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif given.what == "clear":
         print(f"{disk.clear()} programs removed from {disk.root}")
     else:
-        files = disk.files()
-        size, bound = sum(nbytes for _, nbytes, _ in files) / 1e6, disk.max_bytes / 1e6
-        print(f"{disk.root}: {len(files)} programs, {size:.1f} of at most {bound:.0f} MB")
+        print(disk)
         print(f"disk cache: {'on' if flags.disk_cache else 'off'}")
     return 0
 
 
-def _told(run: Callable[[], int]) -> int:
-    """Run a command; what is wrong with its words is told without a traceback."""
-    try:
-        return run()
-    except FlagError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except AutojitError as error:
-        print(error, file=sys.stderr)
-        return 1
+def _tell(error: AutojitError) -> int:
+    """Tell what is wrong with a command's words; the exit status."""
+    print(error, file=sys.stderr)
+    return 2 if isinstance(error, FlagError) else 1
 
 
 if __name__ == "__main__":

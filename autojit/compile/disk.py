@@ -134,6 +134,12 @@ class DiskCache:
                         found.append((status.st_mtime, status.st_size, path))
         return sorted(found)
 
+    def __str__(self) -> str:
+        """Where it is, and how full."""
+        files = self.files()
+        size, bound = sum(nbytes for _, nbytes, _ in files) / 1e6, self.max_bytes / 1e6
+        return f"{self.root}: {len(files)} programs, {size:.1f} of at most {bound:.0f} MB"
+
     def clear(self) -> int:
         """Remove all files, of all versions; gives their number."""
         before = len(self.files())

@@ -58,10 +58,10 @@ def layout(reads: Sequence[Sequence[int]], widths: Sequence[float], gap: float) 
     left = min((spot.x - spot.width / 2 for spot in spots), default=0.0)
     for spot in spots:
         spot.x -= left
-    place = lambda number: (spots[number].x, spots[number].layer)  # noqa: E731 -- a name for one expression
+    places = [(spot.x, spot.layer) for spot in spots]
     return Layout(
-        tuple(place(number) for number in range(len(reads))),
-        {pair: tuple(map(place, chain)) for pair, chain in chains.items()},
+        tuple(places[: len(reads)]),
+        {pair: tuple(places[number] for number in chain) for pair, chain in chains.items()},
         max((spot.x + spot.width / 2 for spot in spots), default=0.0),
         len(rows),
     )

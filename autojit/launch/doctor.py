@@ -68,12 +68,7 @@ def _facts() -> Iterator[tuple[str, object]]:
     told = ", ".join(f"{name}={value!r}" for name, value in given.items()) or "none"
     yield "flags", f"{told} ({ENVIRONMENT_VARIABLE}={os.environ.get(ENVIRONMENT_VARIABLE, '')!r})"
     disk = disk_cache(flags)
-    if disk is None:
-        yield "disk cache", "off"
-    else:
-        files = disk.files()
-        size = sum(nbytes for _, nbytes, _ in files) / 1e6
-        yield "disk cache", f"{disk.root}: {len(files)} programs, {size:.1f} of at most {disk.max_bytes / 1e6:.0f} MB"
+    yield "disk cache", "off" if disk is None else disk
     memory = memory_info()
     yield (
         "memory",

@@ -47,8 +47,11 @@ def trap_on_overflow(result: Any, terms: Sequence[Any], trap: Trap) -> None:
     if result.dtype.kind == "c":
         trap(overflown)
         return
-    finite = lambda: jnp.all(jnp.stack([jnp.all(jnp.isfinite(x)) for x in terms]))  # noqa: E731
-    trap(lax.cond(overflown, finite, lambda: jnp.asarray(False)))
+
+    def all_finite() -> Any:
+        return jnp.all(jnp.stack([jnp.all(jnp.isfinite(x)) for x in terms]))
+
+    trap(lax.cond(overflown, all_finite, lambda: jnp.asarray(False)))
 
 
 def _product(
