@@ -22,6 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             program = script.prepare(words[1:])
         except AutojitError as error:
             return _tell(error)
+        except SyntaxError as error:  # in the program
+            sys.excepthook(type(error), error.with_traceback(None), None)
+            return 1
         return program()
     parser = argparse.ArgumentParser("python -m autojit", description="What autojit keeps, and how it is set.")
     commands = parser.add_subparsers(dest="command", required=True)

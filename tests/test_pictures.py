@@ -1,5 +1,7 @@
 """Pictures of graphs: what is drawn, in which groups, and where it stands."""
 
+import copy
+import pickle
 import re
 import xml.etree.ElementTree as ET
 
@@ -154,3 +156,5 @@ def test_a_listing_that_is_long_or_odd():
     assert html.count('<span class="comment">// why</span>') == MAX_LINES and "3 more lines" in html
     assert '<span class="string">&quot;&lt;a&gt;&quot;</span>' in html and '<span class="literal">1.5</span>' in html
     assert Listing("", "unknown")._repr_html_()
+    for made in (copy.deepcopy(Listing(text, "txt", "<svg>")), pickle.loads(pickle.dumps(Listing(text, "txt", "<svg>")))):
+        assert (made, made.suffix, made.picture) == (text, "txt", "<svg>")

@@ -64,8 +64,10 @@ def original_of(function: object) -> types.FunctionType | None:
     `functools.wraps` copies attributes: a wrapper around a decorated function has the same, and is none.
     """
     original = getattr(function, "__autojit_original__", None)
-    wrapped = getattr(function, "__wrapped__", None)
-    return original if type(function) is types.FunctionType and original is wrapped else None
+    if original is None or type(function) is not types.FunctionType:
+        return None
+    is_its = getattr(function, "__wrapped__", None) is original
+    return original if is_its or getattr(original, "__autojit_in_place__", None) is function else None
 
 
 def source_line(file: str, line: int, function: str) -> SourceLine:

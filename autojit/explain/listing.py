@@ -45,6 +45,10 @@ class Listing(str):
         made.suffix, made.picture = suffix, picture
         return made
 
+    def __getnewargs__(self) -> tuple[str, str, str]:
+        """What a copy is made of."""
+        return str(self), self.suffix, self.picture
+
     def _repr_html_(self) -> str:
         field = f'<input type="search" placeholder="search" aria-label="search" oninput="{_SEARCH}">'
         lines = self.splitlines()

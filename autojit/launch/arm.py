@@ -1,13 +1,13 @@
-"""Functions that are instrumented when their first calls show that it pays, in the place of their own code.
+"""Functions that are instrumented at their first call, in the place of their own code.
 
-An armed function has a few instructions that count its calls. When it is worth it, it gets its own code with probes,
-and else its own code back: whoever holds the function calls what it is then. One that is never called costs nothing.
+An armed function hands its first call to a `First`, which gives it its own code with probes: whoever holds the function
+calls what it is then. One that is never called costs nothing.
 """
 
 from __future__ import annotations
 
+import atexit
 import threading
-import time
 import types
 import weakref
 from collections.abc import Callable, Iterator
@@ -22,11 +22,6 @@ from autojit.runtime.function import Controller
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.trouble import Trouble
 
-#: Seconds after which a function without loops of its own is instrumented.
-HOT = 0.01
-#: After so many calls in less time than that it stays as it is.
-COLD_CALLS = 500
-
 _MARK = "autojit first"
 _SUSPENDS = 0x20 | 0x80 | 0x200  # generators, coroutines, both
 #: The functions that are armed or instrumented.
@@ -34,22 +29,18 @@ ARMED: weakref.WeakSet[First] = weakref.WeakSet()
 
 
 class First:
-    """Takes the first calls of a function.
+    """Takes the first call of a function.
 
     Args:
         function: The user's function.
-        loops: Whether a loop stands in it: a single call may be all of the program.
         config: The flags.
     """
 
-    def __init__(self, function: types.FunctionType, loops: bool, config: Config) -> None:
+    def __init__(self, function: types.FunctionType, config: Config) -> None:
         self.function = function
         self.config = config
-        self.at_once = loops or config.policy != "measured"
-        self.calls = 0
-        self.seconds = 0.0
         self.controller: Controller | None = None
-        self._decided = self._deciding = False
+        self._state = "armed"  # then "deciding", then "decided"
         self._lock = threading.RLock()  # a finalizer may call the function while this thread instruments it
         self.original = types.FunctionType(
             function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
@@ -58,37 +49,21 @@ class First:
             setattr(self.original, name, getattr(function, name))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._decided:  # a call that was on its way meanwhile
-            return self.function(*args, **kwargs)
-        if not self.at_once:
-            start = time.perf_counter()
-            try:
-                return self.original(*args, **kwargs)
-            finally:
-                self._count(time.perf_counter() - start)
-        self._decide(_knows_numpy(self.function))
+        if self._state != "decided":
+            self._decide()
         # While another thread decides, or this one below, the function is still the one that leads here.
-        return (self.function if self._decided else self.original)(*args, **kwargs)
+        return (self.function if self._state == "decided" else self.original)(*args, **kwargs)
 
-    def _count(self, seconds: float) -> None:
-        self.calls += 1
-        self.seconds += seconds
-        if self.seconds >= HOT:
-            self._decide(_knows_numpy(self.function))
-        elif self.calls >= COLD_CALLS:
-            self._decide(False)
-
-    def _decide(self, worth_it: bool) -> None:
-        if self._decided or not self._lock.acquire(blocking=False):
+    def _decide(self) -> None:
+        if not self._lock.acquire(blocking=False):
             return
         try:
-            if self._deciding or self._decided:  # a finalizer has come in, or another thread was faster
-                return
-            self._deciding = True
-            self._install(self.original.__code__)
-            if worth_it:
-                self._instrument()
-            self._decided = True
+            if self._state == "armed":
+                self._state = "deciding"
+                self._install(self.original.__code__)
+                if _knows_numpy(self.function):
+                    self._instrument()
+                self._state = "decided"
         finally:
             self._lock.release()
 
@@ -125,23 +100,33 @@ class _InPlace(Controller):
         return self._put(self.original.__code__ if self.tree is None else self.instrumented())
 
 
-def arm(value: Any, loops: bool, config: Config) -> Any:
+def _let_go() -> None:
+    """As `Controller.let_go`, for functions that were never called."""
+    for first in list(ARMED):
+        first.function.__code__ = first.original.__code__
+        vars(first).clear()
+
+
+atexit.register(_let_go)
+
+
+def arm(value: Any, config: Config) -> Any:
     """Arm the function that a definition has made; the value that its decorators have made of it stays as it is.
 
     Args:
         value: A function, or what `property`, `staticmethod` and `classmethod` make of it. What other decorators make
             may have read the function's code, and is left alone.
-        loops: Whether a loop stands in it.
         config: The flags.
     """
     for function in _functions(value) if is_enabled(config) else ():
         code = function.__code__
         if code.co_flags & _SUSPENDS or function.__closure__ is not None or original_of(function) is not None:
             continue
-        first = First(function, loops, config)
+        first = First(function, config)
         stub = _stub(code, first)
         if stub is not None:
-            function.__autojit_original__ = function.__wrapped__ = first.original  # type: ignore[attr-defined] -- as above
+            function.__autojit_original__ = first.original  # type: ignore[attr-defined] -- functions take attributes
+            first.original.__autojit_in_place__ = function  # type: ignore[attr-defined] -- as above
             function.__code__ = stub
             ARMED.add(first)
     return value

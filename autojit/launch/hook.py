@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from typing import Any
 
 from autojit.config import Config, current, merge
 from autojit.errors import FlagError
 from autojit.launch.arm import arm
-from autojit.launch.rewrite import code_of, names
+from autojit.launch.rewrite import code_of
 from autojit.launch.scope import Scope
 
 
@@ -24,12 +25,7 @@ class Loader(SourceFileLoader):
     def get_code(self, fullname: str) -> types.CodeType:
         """The module's code; the compiled one beside the source is of the module as it is."""
         path = self.get_filename(fullname)
-        return code_of(self.get_data(path), path)
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        """Run the module."""
-        vars(module).update(armed_names(self.config))
-        super().exec_module(module)
+        return code_of(self.get_data(path), path, arms(self.config))
 
 
 class Finder:
@@ -52,9 +48,9 @@ class Finder:
         return spec
 
 
-def armed_names(config: Config) -> dict[str, Any]:
-    """What the code of an armed module has to know."""
-    return names(lambda value, loops: arm(value, loops, config))
+def arms(config: Config) -> Callable[[Any], Any]:
+    """What arms a function with these flags."""
+    return functools.partial(arm, config=config)
 
 
 def measured(config: Config) -> Config:

@@ -1,37 +1,47 @@
-"""A module's code in which each definition arms the function that it makes."""
+"""A module's code in which each definition with a loop in it arms the function that it makes."""
 
 from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-#: The names of what arms, in the module; no user's name is like them.
-ARM, ARM_LOOPS = "__autojit_arm__", "__autojit_arm_loops__"
+_MARK = "autojit arm"
 
 
-def code_of(source: bytes | str, file: str) -> types.CodeType:
-    """Compile a module. Its namespace must know `ARM` and `ARM_LOOPS`; lines and names are the file's.
+def code_of(source: bytes | str, file: str, arm: Callable[[Any], Any]) -> types.CodeType:
+    """Compile a module; lines and names are the file's.
 
     Args:
         source: Its text.
         file: Its file's name.
+        arm: Arms what a definition has made, and gives it back. It is a constant of the code, so that the module's
+            names are the user's alone.
 
     Raises:
         SyntaxError: The text is not Python.
     """
     tree = compile(source, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-    return compile(_Arm().visit(tree), file, "exec", dont_inherit=True)
+    return _with(compile(_Arm().visit(tree), file, "exec", dont_inherit=True), arm)
+
+
+def _with(code: types.CodeType, arm: Callable[[Any], Any]) -> types.CodeType:
+    def resolve(const: object) -> object:
+        if isinstance(const, types.CodeType):
+            return _with(const, arm)
+        return arm if const == _MARK else const
+
+    return code.replace(co_consts=tuple(map(resolve, code.co_consts)))
 
 
 class _Arm(ast.NodeTransformer):
     """Decorates the functions of a module and of its classes, outermost: what other decorators have made is seen."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        name = ARM_LOOPS if any(map(_is_loop, _own(node))) else ARM
-        place = node.decorator_list[0] if node.decorator_list else node
-        node.decorator_list.insert(0, ast.copy_location(ast.Name(name, ast.Load()), place))
+        if any(isinstance(inner, ast.For | ast.While) for inner in _own(node)):
+            place = node.decorator_list[0] if node.decorator_list else node
+            node.decorator_list.insert(0, ast.copy_location(ast.Constant(_MARK), place))
         return node
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
@@ -41,23 +51,9 @@ class _Arm(ast.NodeTransformer):
         return node
 
 
-def _own(node: ast.AST) -> list[ast.AST]:
+def _own(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function, without those of functions and classes inside it."""
-    found = [node]
+    yield node
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            found += _own(child)
-    return found
-
-
-def _is_loop(node: ast.AST) -> bool:
-    return isinstance(node, ast.For | ast.While)
-
-
-def names(arm: Callable[[Any, bool], Any]) -> dict[str, Any]:
-    """What a rewritten module has to know.
-
-    Args:
-        arm: `arm(value, loops)` arms a function and gives the value back.
-    """
-    return {ARM: lambda value: arm(value, False), ARM_LOOPS: lambda value: arm(value, True)}
+            yield from _own(child)

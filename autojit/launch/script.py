@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import builtins
 import importlib.util
 import os
 import shlex
 import sys
 import types
+import zipfile
 from collections.abc import Callable, Sequence
-from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 
 from autojit import config as flags
@@ -66,11 +68,14 @@ def prepare(words: Sequence[str]) -> Callable[[], int]:
     """
     given, config = parse(words)
     hook.install(Scope(_names(given.include), _names(given.exclude)), config)
-    make = _module if given.is_module else _script
-    code, module = make(given.program[0])
-    sys.argv = [str(module.__file__), *given.program[1:]] if given.is_module else given.program
+    name, sys.argv = given.program[0], list(given.program)
+    if given.is_module:
+        sys.argv[0] = "-m"  # as long as the module is looked for
+        code, module = _module(name)
+        sys.argv[0] = str(module.__file__)
+    else:
+        code, module = _script(name, config)
     sys.modules["__main__"] = module
-    vars(module).update(hook.armed_names(config))
     return lambda: _run(code, module, given.summary)
 
 
@@ -82,8 +87,10 @@ def _run(code: types.CodeType, module: types.ModuleType, tells: bool) -> int:
     except BaseException as error:
         clean(error)
         sys.excepthook(type(error), error, error.__traceback__)
-        sys.excepthook = lambda *_: None  # shown already; Python knows how to end for each exception
-        raise
+        if isinstance(error, KeyboardInterrupt):
+            sys.excepthook = lambda *_: None  # shown already; Python knows how to end for it
+            raise
+        return 1
     finally:
         if tells:
             print(summary(), file=sys.stderr)
@@ -100,27 +107,31 @@ def _look_in(folder: Path) -> None:
         sys.path[0] = str(folder)
 
 
-def _script(name: str) -> tuple[types.CodeType, types.ModuleType]:
-    """The code and the module of a script, as `python SCRIPT` would have them."""
-    file = Path(name)
-    spec = PathFinder.find_spec("__main__", [name]) if file.is_dir() else None
-    if spec is not None and spec.origin is not None:
-        file = Path(spec.origin)
-    try:
-        source = file.read_bytes()
-    except OSError as error:
-        raise AutojitError(f"`{name}` cannot be read: {error.strerror}") from error
-    _look_in(file.resolve().parent)
-    whole = os.path.abspath(file)
+def _main(file: str | None, spec: ModuleSpec | None, package: str | None) -> types.ModuleType:
+    """An empty `__main__`."""
     module = types.ModuleType("__main__")
-    module.__file__ = whole
-    module.__loader__ = SourceFileLoader("__main__", whole)
-    module.__builtins__ = __builtins__  # type: ignore[attr-defined] -- what `exec` would put there, too
+    module.__builtins__ = builtins  # type: ignore[attr-defined] -- as Python does
+    module.__file__, module.__spec__, module.__package__ = file, spec, package
+    module.__loader__ = spec.loader if spec is not None else SourceFileLoader("__main__", str(file))
+    module.__cached__ = spec.cached if spec is not None else None  # type: ignore[attr-defined] -- as Python does
     module.__annotations__ = {}
-    if spec is not None:
-        module.__spec__, module.__package__ = spec, ""
-    module.__cached__ = None  # type: ignore[attr-defined] -- of a script
-    return code_of(source, whole), module
+    return module
+
+
+def _script(name: str, config: Config) -> tuple[types.CodeType, types.ModuleType]:
+    """The code and the module of a script, a folder or an archive, as `python SCRIPT` would have them."""
+    file = Path(name)
+    spec = None if file.is_file() and not zipfile.is_zipfile(file) else PathFinder.find_spec("__main__", [name])
+    if spec is None:
+        try:
+            source = file.read_bytes()
+        except OSError as error:
+            raise AutojitError(f"`{name}` cannot be read: {error.strerror}") from error
+        _look_in(file.resolve().parent)
+        whole = os.path.abspath(file)
+        return code_of(source, whole, hook.arms(config)), _main(whole, None, None)
+    _look_in(file.resolve())
+    return _code_by(spec, name), _main(spec.origin, spec, "")
 
 
 def _module(name: str) -> tuple[types.CodeType, types.ModuleType]:
@@ -130,13 +141,19 @@ def _module(name: str) -> tuple[types.CodeType, types.ModuleType]:
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.submodule_search_locations is not None:
             spec = importlib.util.find_spec(f"{name}.__main__")
-    except ImportError as error:
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise  # of a module that a package imports
         raise AutojitError(f"`{name}` cannot be found: {error}") from error
-    code = spec.loader.get_code(spec.name) if spec is not None and hasattr(spec.loader, "get_code") else None  # type: ignore[union-attr] -- asked for
-    if spec is None or code is None:
+    if spec is None:
         raise AutojitError(f"there is no module `{name}` that can be run")
-    module = types.ModuleType("__main__")
-    module.__file__, module.__loader__, module.__spec__ = spec.origin, spec.loader, spec
-    module.__package__, module.__cached__ = spec.parent, spec.cached  # type: ignore[attr-defined] -- as `runpy` does
-    module.__builtins__ = __builtins__  # type: ignore[attr-defined] -- what `exec` would put there, too
-    return code, module
+    return _code_by(spec, name), _main(spec.origin, spec, spec.parent)
+
+
+def _code_by(spec: ModuleSpec, name: str) -> types.CodeType:
+    """The code that a module's own loader gives."""
+    get_code = getattr(spec.loader, "get_code", None)
+    code = get_code(spec.name) if get_code is not None else None
+    if code is None:
+        raise AutojitError(f"there is no module `{name}` that can be run")
+    return code

@@ -6,8 +6,9 @@ import types
 from pathlib import Path
 
 from autojit.launch.arm import First
+from autojit.launch.hook import Loader
 
-_HERE = str(Path(__file__).resolve().parent)
+_PACKAGE = str(Path(__file__).resolve().parents[1])
 
 
 def clean(error: BaseException) -> None:
@@ -25,14 +26,18 @@ def clean(error: BaseException) -> None:
 
 
 def _users(traceback: types.TracebackType | None) -> types.TracebackType | None:
-    kept = []
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
+    """The part that is the program's; all of it where nothing else is."""
+    kept, of_importing, waiting = [], False, traceback
+    while waiting is not None:
+        code = waiting.tb_frame.f_code
         is_stub = any(isinstance(const, First) for const in code.co_consts)
-        if not is_stub and not code.co_filename.startswith(_HERE):
-            kept.append(traceback)
-        traceback = traceback.tb_next
+        of_importing |= code is Loader.get_code.__code__
+        if not is_stub and not code.co_filename.startswith(_PACKAGE):
+            kept.append(waiting)
+        waiting = waiting.tb_next
+    if of_importing:  # Python leaves them out where only its own loaders are among them
+        kept = [one for one in kept if not one.tb_frame.f_code.co_filename.startswith("<frozen importlib")]
     made = None
     for one in reversed(kept):
         made = types.TracebackType(made, one.tb_frame, one.tb_lasti, one.tb_lineno)
-    return made
+    return made or (traceback if not kept else None)

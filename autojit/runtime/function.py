@@ -402,6 +402,21 @@ class Controller:
         self._lock = threading.RLock()
         self.switch(False)
 
+    def let_go(self) -> None:
+        """Give the function its own code back, and hold nothing any more: the process ends.
+
+        The collector does not look into code objects, so that the names of the function's module would never be freed:
+        what was written to a file among them, and not flushed, would be lost.
+        """
+        function, original, probes = self.function, self.original, self.probes
+        if type(function) is types.FunctionType and self.tree is not None:
+            function.__code__ = original.__code__
+        for probe in probes.values():
+            probe.plans = probe.takeovers = ()
+            probe.owner = probe.region = None
+        CONTROLLERS.discard(self)
+        vars(self).clear()
+
     def leaf_regions(self) -> list[Region]:
         """The regions that are not split, in program order."""
         return list(leaves(self.tree.root)) if self.tree is not None else []
@@ -417,6 +432,11 @@ def end() -> None:
     for controller in list(CONTROLLERS):
         controller.switch(False)
     BACKGROUND.close()
+    me = threading.current_thread()
+    # Threads of the program may be inside of decorated functions.
+    if all(thread is me or thread.name.startswith("autojit-") for thread in threading.enumerate()):
+        for controller in list(CONTROLLERS):
+            controller.let_go()
 
 
 atexit.register(end)

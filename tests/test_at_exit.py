@@ -1,0 +1,73 @@
+"""The end of a process: what the names of a module hold is freed, as without autojit."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+PROGRAM = '''
+import atexit, sys, threading
+atexit.register(lambda: print("before autojit", work(2)))
+import numpy as np
+import autojit as aj
+
+class Told:
+    def __del__(self):
+        sys.stdout.write("freed\\n")
+
+told = Told()
+out = open(sys.argv[1], "w")
+options = {"policy": sys.argv[2]} if sys.argv[2] else None
+decorate = aj.autocluster(**options) if options else (lambda f: f)
+
+def helper(x):
+    return x.sum()
+
+def never(x):
+    for _ in range(3):
+        x = x + 1
+    return x
+
+never = decorate(never)
+
+@decorate
+def work(n):
+    out.write("line\\n")
+    x = np.arange(5.0)
+    for i in range(n):
+        x = np.sin(x) + i
+    return round(float(helper(x)), 9)
+
+print(work(3), work(3))
+atexit.register(lambda: print("after autojit", work(2)))
+if sys.argv[3:]:
+    threading.Thread(target=__import__("time").sleep, args=(20,), daemon=True).start()
+'''
+
+
+def run(folder, *words, launched=False):
+    (folder / "program.py").write_text(PROGRAM)
+    start = ["-m", "autojit", "run", f"--policy={words[0] or 'measured'}"] if launched else []
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "AUTOJIT_FLAGS": "--disk_cache=false"}
+    given = [sys.executable, *start, "program.py", "out.txt", *([""] if launched else words)]
+    found = subprocess.run(given, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    assert found.returncode == 0 and not found.stderr, found.stderr
+    return found.stdout, (folder / "out.txt").read_text()
+
+
+@pytest.mark.parametrize("launched", [False, True])
+@pytest.mark.parametrize("policy", ["eager", "measured", "native"])
+def test_files_are_flushed_and_objects_freed(tmp_path, policy, launched):
+    plain = run(tmp_path, "")
+    assert plain[0].endswith("freed\n") and plain[1] == "line\n" * 4
+    assert run(tmp_path, policy, launched=launched) == plain
+
+
+def test_with_a_thread_that_goes_on(tmp_path):
+    """It may be inside of a decorated function, so that nothing is taken away from it."""
+    stdout, _ = run(tmp_path, "eager", "thread")
+    assert "after autojit" in stdout and "before autojit" in stdout
