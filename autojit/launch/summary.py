@@ -36,12 +36,8 @@ def summary() -> str:
     looked_into = [first.controller for first in ARMED if first.controller is not None]
     everyone = [each for controller in looked_into for each in with_callees(controller, seen)]
     compiled = [each for each in everyone if any(not plan.is_native for plan in _plans(each))]
-    saved = sum(map(_saved, compiled))
-    lines = [
-        f"autojit: {len(compiled)} of {len(everyone)} functions that were looked into are compiled; "
-        f"about {saved:.1f} s saved"
-    ]
-    for each in sorted(compiled, key=_saved, reverse=True):
+    lines = [f"autojit: {len(compiled)} of {len(everyone)} functions that were looked into are compiled"]
+    for each in sorted(compiled, key=_gain, reverse=True):
         lines.append(f"  {each.original.__qualname__} ({each.history.file}): {_speed(each)}")
     native = sorted((place for each in everyone for place in _native(each)), key=lambda place: -place.seconds)
     if native:
@@ -56,8 +52,10 @@ def _plans(controller: Controller) -> list[Plan]:
     return [plan for probe in list(controller.probes.values()) for plan in probe.plans]
 
 
-def _saved(controller: Controller) -> float:
-    """Seconds that compiled calls have taken less than NumPy, by what was measured of both."""
+def _gain(controller: Controller) -> float:
+    """Seconds by which the calls of compiled parts were measured to be shorter. They are not to be added up: a part
+    may call others.
+    """
     found = 0.0
     for probe in list(controller.probes.values()):
         known = [plan for plan in probe.plans if not plan.is_native and plan.seconds and plan.numpy_seconds]
