@@ -413,7 +413,7 @@ class Controller:
             function.__code__ = original.__code__
         for probe in probes.values():
             probe.plans = probe.takeovers = ()
-            probe.owner = probe.region = None
+            probe.owner = probe.region = None  # type: ignore[assignment] -- nothing asks for them any more
         CONTROLLERS.discard(self)
         vars(self).clear()
 
