@@ -9,24 +9,19 @@ from typing import Any
 from autojit.api import autocluster, explain_call_of, get_compiler_ir
 from autojit.config import parse_changes
 from autojit.errors import AutojitError
+from autojit.launch.rewrite import Definitions
 
 _OPTION = re.compile(r"\s*--(\w+)(?:=|\s+)(\S+)")
 #: The decorator's name in cells, which no user's name hides.
 _DECORATOR = "__autojit_autocluster__"
 
 
-class _Decorate(ast.NodeTransformer):
-    """Decorates the functions that a cell defines, methods among them, but not those inside of functions."""
+class _Decorate(Definitions):
+    """Decorates the functions that a cell defines, methods among them."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         # The innermost decorator gets the function itself; it stands at the line of the function.
         node.decorator_list.append(ast.copy_location(ast.Name(_DECORATOR, ast.Load()), node))
-        return node
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
-        return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
         return node
 
 

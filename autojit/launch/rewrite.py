@@ -35,19 +35,23 @@ def _with(code: types.CodeType, arm: Callable[[Any], Any]) -> types.CodeType:
     return code.replace(co_consts=tuple(map(resolve, code.co_consts)))
 
 
-class _Arm(ast.NodeTransformer):
-    """Decorates the functions of a module and of its classes, outermost: what other decorators have made is seen."""
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        if any(isinstance(inner, ast.For | ast.While) for inner in _own(node)):
-            place = node.decorator_list[0] if node.decorator_list else node
-            node.decorator_list.insert(0, ast.copy_location(ast.Constant(_MARK), place))
-        return node
+class Definitions(ast.NodeTransformer):
+    """Comes by the functions of a module and of its classes, not by those inside of functions and coroutines."""
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        return node
+
+
+class _Arm(Definitions):
+    """Decorates the functions with loops, outermost: what other decorators have made is seen."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        if any(isinstance(inner, ast.For | ast.While) for inner in _own(node)):
+            place = node.decorator_list[0] if node.decorator_list else node
+            node.decorator_list.insert(0, ast.copy_location(ast.Constant(_MARK), place))
         return node
 
 
