@@ -390,7 +390,7 @@ def test_multi_dot_forms_the_products_that_numpy_forms():
         return np.linalg.multi_dot(arrays)
 
     rng = np.random.default_rng(0)
-    made = lambda *shape: np.eye(*shape) * rng.random(shape)  # noqa: E731
+    made = lambda *shape: np.eye(*shape) * rng.random(shape)  # noqa: E731 -- a name for one expression
     for lengths in ([4, 4, 4, 4], [2, 2, 2, 2, 2], [3, 5, 3, 5, 3], [10, 100, 5, 50], [2, 9, 3, 4, 1, 7]):
         arrays = [made(rows, columns) for rows, columns in zip(lengths, lengths[1:])]
         first, last = arrays[0][0], arrays[-1][:, 0]

@@ -18,12 +18,11 @@ import numpy as np
 from autojit.api import is_enabled, strict_reasons
 from autojit.capture.source import original_of
 from autojit.config import Config
-from autojit.runtime.function import Controller
+from autojit.runtime.function import SUSPENDS, Controller, is_alone
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.trouble import Trouble
 
 _MARK = "autojit first"
-_SUSPENDS = 0x20 | 0x80 | 0x200  # generators, coroutines, both
 #: The functions that are armed or instrumented.
 ARMED: weakref.WeakSet[First] = weakref.WeakSet()
 
@@ -102,7 +101,7 @@ class _InPlace(Controller):
 
 def _let_go() -> None:
     """As `Controller.let_go`, for functions that were never called."""
-    for first in list(ARMED):
+    for first in list(ARMED) if is_alone() else ():
         first.function.__code__ = first.original.__code__
         vars(first).clear()
 
@@ -120,7 +119,7 @@ def arm(value: Any, config: Config) -> Any:
     """
     for function in _functions(value) if is_enabled(config) else ():
         code = function.__code__
-        if code.co_flags & _SUSPENDS or function.__closure__ is not None or original_of(function) is not None:
+        if code.co_flags & SUSPENDS or function.__closure__ is not None or original_of(function) is not None:
             continue
         first = First(function, config)
         stub = _stub(code, first)

@@ -105,7 +105,7 @@ def self_test(seconds: float) -> tuple[list[str], int]:
     random.shuffle(rows)
     end, problems, count = time.monotonic() + seconds, [], 0
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # NumPy's own, of samples: only answers are compared
         for row in rows:
             if time.monotonic() > end:
                 break

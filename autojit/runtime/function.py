@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # for annotations alone: what lies behind the door
 
 #: All controllers, so that autojit can be switched off and on as a whole.
 CONTROLLERS: weakref.WeakSet[Controller] = weakref.WeakSet()
-_SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 #: A plan with this many traps, and more of them than answers, is given up.
 _MAX_TRAPS = 8
 
@@ -145,7 +145,7 @@ class Controller:
         """By region number, what takes over the loops of the body while they run."""
         assert self.tree is not None
         root = self.probes.get(self.tree.root.number)
-        if root is None or self.warm_up is None or self.original.__code__.co_flags & _SUSPENDS:
+        if root is None or self.warm_up is None or self.original.__code__.co_flags & SUSPENDS:
             return {}
         if not root.takeovers:
             for loop in loops_with_rest(self.tree.root):
@@ -272,7 +272,7 @@ class Controller:
     def start_again(self, values: dict[str, Any]) -> tuple[Any, ...] | None:
         """The body was split at its entry, before anything ran: this call can use the new probes already."""
         code = self.function.__code__
-        if code.co_flags & _SUSPENDS:
+        if code.co_flags & SUSPENDS:
             return None
         names = code.co_varnames
         count, keywords = code.co_argcount, code.co_kwonlyargcount
@@ -427,14 +427,18 @@ def _cut_off() -> None:
         controller.cut_off()
 
 
+def is_alone() -> bool:
+    """Whether no other thread of the program runs, which may be inside of decorated functions."""
+    me = threading.current_thread()
+    return all(thread is me or thread.name.startswith("autojit-") for thread in threading.enumerate())
+
+
 def end() -> None:
     """Make no more plans: the process ends."""
     for controller in list(CONTROLLERS):
         controller.switch(False)
     BACKGROUND.close()
-    me = threading.current_thread()
-    # Threads of the program may be inside of decorated functions.
-    if all(thread is me or thread.name.startswith("autojit-") for thread in threading.enumerate()):
+    if is_alone():
         for controller in list(CONTROLLERS):
             controller.let_go()
 
