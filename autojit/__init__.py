@@ -28,6 +28,8 @@ if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.explain.cost import Cost
     from autojit.explain.report import ClusterInfo, Explanation
     from autojit.explain.select import CompilerIR
+    from autojit.profiling.profile import profile
+    from autojit.profiling.table import ProfileRow, ProfileTable, profile_table
 
 __version__ = "0.1.0"
 
@@ -46,6 +48,8 @@ __all__ = [
     "Explanation",
     "FlagError",
     "MemoryInfo",
+    "ProfileRow",
+    "ProfileTable",
     "Reason",
     "ReasonKind",
     "SourceLine",
@@ -57,6 +61,8 @@ __all__ = [
     "jit_compile",
     "load_ipython_extension",
     "memory_info",
+    "profile",
+    "profile_table",
     "set_jit",
     "trim_memory",
 ]

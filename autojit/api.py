@@ -33,6 +33,10 @@ _LATE = {
     "ClusterInfo": "autojit.explain.report",
     "Explanation": "autojit.explain.report",
     "STAGES": "autojit.explain.compiler_ir",
+    "ProfileRow": "autojit.profiling.table",
+    "ProfileTable": "autojit.profiling.table",
+    "profile": "autojit.profiling.profile",
+    "profile_table": "autojit.profiling.table",
 }
 _check_names = DOOR.late("autojit.runtime.maker", "check_names")
 

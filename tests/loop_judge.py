@@ -149,7 +149,7 @@ def judge_loops(program: Program, decorator: Any = None) -> Any:
         warnings.simplefilter("ignore")  # NumPy's own warnings are not what is judged
         warnings.filterwarnings("error", category=aj.AutojitWarning)
         # A program may have many shapes; then NumPy answers, which is compared too.
-        warnings.filterwarnings("ignore", "autojit .too-many-plans", aj.AutojitWarning)
+        warnings.filterwarnings("ignore", "autojit .too-many-plans", aj.AutojitWarning)  # answers are judged
         expected = [_printed(plain, call) for call in program.calls]
         known: Any = None
         for turn in range(_ROUNDS):

@@ -19,7 +19,7 @@ def at_once() -> None:
     heat.PAYS_AFTER, heat.WAITS = 1e-9, 0.0
     heat.Heat.best = 1.0  # type: ignore[assignment, misc] -- what NumPy takes
     Background.submit = lambda self, job: job() or True  # type: ignore[method-assign] -- no thread
-    Maker.too_small = lambda self, prepared: False  # type: ignore[method-assign] -- all are
+    Maker.too_small = lambda self, prepared, heat=None: False  # type: ignore[method-assign] -- all are
     Takeover.due = property(lambda self: _random.random() < _OFTEN, lambda self, due: None)  # type: ignore[assignment] -- a slot
     Takeover._judge = lambda self, seconds: None  # type: ignore[method-assign] -- nothing is slow
     begin = Takeover.begin

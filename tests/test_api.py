@@ -206,7 +206,7 @@ def calls(function, *arguments):
     return function.cache_info().hits - before
 
 
-@pytest.mark.filterwarnings("ignore:autojit .too-many-plans")
+@pytest.mark.filterwarnings("ignore:autojit .too-many-plans")  # that many kinds of calls come is the point
 def test_when_a_storm_of_shapes_is_over_the_new_ones_are_compiled():
     decorated = aj.autocluster(policy="eager", max_plans=2)(poly)
     shapes = [(np.ones(n),) for n in range(2, 30)]
@@ -220,7 +220,7 @@ def test_when_a_storm_of_shapes_is_over_the_new_ones_are_compiled():
     assert calls(decorated, *[other] * 40) == 40 - 20  # eleven of them before; the price has doubled
 
 
-@pytest.mark.filterwarnings("ignore:autojit .too-many-plans")
+@pytest.mark.filterwarnings("ignore:autojit .too-many-plans")  # that many kinds of calls come is the point
 @pytest.mark.parametrize("decorate", [aj.autocluster(policy="eager", max_plans=3), aj.jit_compile(max_plans=3)])
 def test_what_is_not_used_makes_room(decorate):
     decorated = decorate(poly)
@@ -233,7 +233,7 @@ def test_what_is_not_used_makes_room(decorate):
     assert decorated.cache_info().captures == captures and decorated.cache_info().plans == 3
 
 
-@pytest.mark.filterwarnings("ignore:autojit .too-many-plans")
+@pytest.mark.filterwarnings("ignore:autojit .too-many-plans")  # that many kinds of calls come is the point
 def test_combinations_of_constants():
     decorated = aj.autocluster(lambda x, n: np.zeros(n).sum() + x, policy="eager", max_plans=2)
     x = np.ones(3)
@@ -242,7 +242,7 @@ def test_combinations_of_constants():
     assert decorated.cache_info().compiles <= 2
 
 
-@pytest.mark.filterwarnings("ignore:autojit .too-many-plans")
+@pytest.mark.filterwarnings("ignore:autojit .too-many-plans")  # that many kinds of calls come is the point
 def test_the_body_of_a_loop_is_not_asked_for_ever():
     def shrink(x, steps):
         total = 0.0

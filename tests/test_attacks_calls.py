@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import random
 import threading
 import time
@@ -211,6 +212,74 @@ def test_tracebacks() -> None:
             frames = [(frame.name, frame.line) for frame in traceback.extract_tb(error.__traceback__)]
             assert ("inner", "return b[n]") in frames and ("f", "d = inner(c, n)") in frames
             assert error.__context__ is None and error.__cause__ is None
+
+
+def _as_it_is(function):
+    return function
+
+
+def test_lines_below_decorators() -> None:
+    """Code begins at the first decorator, and its lines are counted from there."""
+
+    def plain(a, n):
+        b = a + 1
+        print("", end="")
+        return b[n] * 2
+
+    @eager
+    def one(a, n):
+        b = a + 1
+        print("", end="")
+        return b[n] * 2
+
+    @eager
+    @aj.autocluster(
+        policy="eager",
+        max_plans=3,
+    )
+    @_as_it_is
+    def many(
+        a,
+        n,
+    ):
+        """Doubles."""
+        b = a + 1
+        print("", end="")
+        return b[n] * 2
+
+    for function in (one, many):
+        assert inspect.getsource(function).lstrip().startswith("@eager")
+        for n in (1, 1, 7, 7):
+            try:
+                assert function(np.ones(3), n) == plain(np.ones(3), n)
+            except IndexError as error:
+                last = traceback.extract_tb(error.__traceback__)[-1]
+                assert (last.name, last.line) == (function.__name__, "return b[n] * 2")
+            else:
+                assert n == 1
+
+
+_seen: list[float] = []
+
+
+def test_a_list_that_grows_beside_compiled_parts_is_no_storm() -> None:
+    """What is not captured as a whole is asked about often, but its parts are compiled: there is nothing to warn of."""
+    seen = _seen
+
+    def f(u, n):
+        for _ in range(n):
+            u = np.sin(u) * 2 + np.cos(u)
+            _seen.append(sorted(u.tolist())[0])
+        return u
+
+    decorated = aj.autocluster(policy="eager", max_plans=4, check=False)(f)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", category=aj.AutojitWarning)
+        got = decorated(rand(3000), 40)
+    assert decorated.cache_info().hits >= 30
+    first, seen[:] = seen[:], []
+    np.testing.assert_allclose(got, f(rand(3000), 40))
+    np.testing.assert_allclose(first, seen)
 
 
 def test_many_shapes_and_constants() -> None:

@@ -11,7 +11,7 @@ import autojit as aj
 from tests.helpers import check
 
 # NumPy's own, of numbers that overflow.
-pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own
 
 LARGE = [711 + 0j, 711 + 1j, -711 + 0j, 711j, 1 + 711j, -711j, 300j, 1.7e308 + 1e308j, -1.7e308 + 1j, 1e300 + 1e300j]
 NEAR = [1e-154 + 1j, 1e-200 - 1j, 1 + 1e-200j, -1 + 1e-154j, 1j, 1 + 0j]

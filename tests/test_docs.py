@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 #: The options of the commands that the pages name.
-OPTIONS = "path preset peers kernels strict seed minutes count loops indexing numpy bodies table shard odd slow args json html stage cluster include exclude summary seconds".split()
+OPTIONS = "path preset peers kernels strict seed minutes count loops indexing numpy bodies table shard odd slow args json html stage cluster include exclude summary report seconds logdir".split()
 
 
 def example(page: Path) -> str:
@@ -28,8 +28,9 @@ def test_example_runs(page, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("page", [ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))], ids=lambda page: page.name)
-def test_the_code_of_guides_runs(page, tmp_path):
+def test_the_code_of_guides_runs(page, tmp_path, monkeypatch):
     """All blocks of a page as one program; what is printed stands in blocks of other kinds."""
+    monkeypatch.chdir(tmp_path)
     lines, is_code = [], False
     for line in page.read_text().splitlines():
         is_code = is_code and line != "```"

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+import autojit as aj
 from autojit.__main__ import main
 from autojit.launch import doctor
 from autojit.ops.chapters import TABLE
@@ -35,5 +36,6 @@ def test_a_difference_is_told(capsys, monkeypatch):
     monkeypatch.setitem(TABLE.rows, "np.sin", broken)
     monkeypatch.setitem(TABLE._by_callable, id(np.sin), broken)
     monkeypatch.setattr(doctor, "TABLE", type("OneRow", (), {"rows": {"np.sin": broken}}))
+    aj.clear_cache()  # programs of the row as it was
     assert main(["doctor", "--seconds", "20"]) == 1
     assert "differs from NumPy: np.sin: " in capsys.readouterr().out

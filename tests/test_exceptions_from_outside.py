@@ -62,7 +62,7 @@ CASES = [(function, name) for function in (writes, on_the_host, draws) for name 
 
 
 # Python drops what is raised in a finalizer or in a callback of the garbage collector (jax has one), and only tells it.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # exceptions come anywhere
 @pytest.mark.parametrize(("function", "handler"), [*CASES, (writes, "once")])
 def test_a_timeout_is_not_lost(function, handler):
     # A check runs the statements, too, whose own exceptions it compares: without its handler one is taken for these.

@@ -507,3 +507,33 @@ def test_branches_that_raise_are_named():
     assert len(decorated.explain(-np.ones(3), {"missing": 1}).left) == 1 and decorated(-np.ones(9), {}).size == 9
     with pytest.raises(KeyError):
         decorated(np.ones(9), {})
+
+
+def breaks(u, n):
+    a = np.sin(u) + 1
+    print("", end="")
+    b = np.unique(a * 2)
+    return (b + 1).sum() + np.cos(a).sum() * n
+
+
+def test_what_breaks_cost(tmp_path):
+    fast, u = aj.autocluster(policy="eager", check=False)(breaks), np.linspace(0, 1, 100_000)
+    explanation = fast.explain(u, 3)
+    native, host = explanation.losses
+    assert (native.reason.id, host.reason.id) == ("effect", "host-op")
+    assert native.seconds is None and host.seconds is None
+    # 800 kB that are written, and read again; what is on the way through `np.unique`, too.
+    assert 5e-5 < native.break_seconds < 5e-3 and 5e-5 < host.break_seconds < 5e-3
+    larger = fast.explain(np.linspace(0, 1, 10_000_000), 3).losses
+    assert all(30 < other.break_seconds / loss.break_seconds < 300 for loss, other in zip((native, host), larger, strict=True))
+    assert str(explanation).count("a call (estimated)") == 2
+    fast(u, 3)
+    with aj.profile(tmp_path):
+        fast(u, 3)
+        fast(u, 3)
+    explanation = fast.explain(u, 3)
+    native, host = explanation.losses
+    assert 0 < native.seconds < host.seconds < 1
+    assert f"takes {native.seconds * 1e3:.3g} ms a call (measured)" in str(explanation)
+    assert "a call (measured)" in explanation.to_html()
+    assert explanation.to_dict()["losses"][1]["seconds"] == host.seconds

@@ -140,7 +140,7 @@ def test_large_results_without_memory_of_xla_s(monkeypatch):
 
 
 #: The thread ends by the exception that is raised in it.
-killed = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+killed = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # threads are killed on purpose
 
 
 def _kill(thread: threading.Thread) -> None:

@@ -94,3 +94,21 @@ def test_a_child_of_a_child():
     print(os.waitpid(child, 0)[1])
     """
     assert run(text) == "0\n"
+
+
+def test_children_that_end_as_python_does():
+    """XLA's client waits at its end for threads that only the parent has."""
+    text = """
+    import atexit
+    work(1)
+    for end in ("sys.exit(5)", "pass"):
+        child = os.fork()
+        if not child:
+            import sys
+            atexit.register(print, "the end", flush=True)
+            work(2)
+            exec(end)
+            break
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    """
+    assert run(text) == "the end\n5\nthe end\n0\n"

@@ -9,7 +9,12 @@ import time
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from autojit import config as flags
+from autojit.launch import hook
+from autojit.launch.arm import arm
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -333,3 +338,29 @@ def test_archives(folder):
         archive.writestr("__main__.py", "import sys, inside\nprint(__name__, __spec__.name, sys.argv, inside.VALUE)")
         archive.writestr("inside.py", "VALUE = 5")
     both(folder, "app.pyz", "x")
+
+
+def _halved(x):
+    for _ in range(3):
+        x = x / 2
+    return x
+
+
+def _called(n):
+    for i in range(n):
+        print("", end="")
+        x = _halved(np.ones(5) * i)
+    return x
+
+
+def test_an_armed_function_that_another_one_calls_has_one_controller():
+    """It has probes of its own from its first call on, and no twin, whose source would be that of what waits for it."""
+    before = _called(3)
+    config = hook.measured(flags.current())
+    for function in (_called, _halved):
+        arm(function, config)
+    for _ in range(2):
+        np.testing.assert_array_equal(_called(3), before)
+    controller = _called.__autojit_controller__
+    assert not controller.callees and not controller.no_source
+    assert not _halved.__autojit_controller__.no_source

@@ -23,6 +23,7 @@ ORDER = [
     ("backends",),
     ("runtime",),
     ("explain",),
+    ("profiling",),
     ("lazy",),
     ("api",),
     ("launch",),

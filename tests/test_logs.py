@@ -1,13 +1,17 @@
 """`--log` says on stderr, or to the program's own handlers, what happens."""
 
+import io
 import logging
 import subprocess
 import sys
+import threading
+import time
 
 import numpy as np
 import pytest
 
 import autojit as aj
+from autojit.runtime import maker, progress
 
 X = np.ones((4, 5))
 
@@ -63,3 +67,42 @@ def test_in_a_program(tmp_path, is_set_up):
     )
     done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, check=True)
     assert done.stderr.splitlines()[-1].startswith("mine f: line 4 captured" if is_set_up else "autojit: f: line 3 captured")
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def slow_compilation(monkeypatch, stream):
+    """A function whose compilation takes a while, and who writes to `stream` meanwhile."""
+    compiled = maker.compile_plan
+
+    def slowly(*args):
+        time.sleep(0.4)
+        return compiled(*args)
+
+    monkeypatch.setattr(maker, "compile_plan", slowly)
+    monkeypatch.setattr(progress, "AFTER", 0.1)
+    monkeypatch.setattr(progress, "EVERY", 0.05)
+    monkeypatch.setattr(sys, "stderr", stream)
+    return aj.autocluster(policy="eager")(lambda x: np.sin(x) * 2 + 1)
+
+
+def test_a_long_compilation_shows_progress_on_a_terminal(monkeypatch):
+    stream = Terminal()
+    f = slow_compilation(monkeypatch, stream)
+    f(np.ones(3000))
+    *told, rest = stream.getvalue().lstrip("\r").split("\r")
+    assert len(told) >= 3 and rest == ""
+    assert told[0].startswith("autojit: compiling line ") and told[0].endswith(" ... 0 s") and "<lambda>" in told[0]
+    assert not told[-1].strip() and len(told[-1]) >= len(told[-2])
+    length = len(stream.getvalue())
+    f(np.ones(3000))
+    assert len(stream.getvalue()) == length and not [t for t in threading.enumerate() if t.name == "autojit-progress"]
+
+
+@pytest.mark.parametrize("stream", [io.StringIO(), None], ids=["a file", "none"])
+def test_a_long_compilation_is_silent_elsewhere(monkeypatch, stream):
+    slow_compilation(monkeypatch, stream)(np.ones(3000))
+    assert stream is None or not stream.getvalue()

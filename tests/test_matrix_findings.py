@@ -427,3 +427,48 @@ def test_complex_powers_whose_logarithm_overflows():
         check(f, a, b)
     assert check(lambda a: np.float_power(-1, a), np.array(complex(top, top))).cache_info().traps
     assert not check(f, a, np.array([2.5 + 1j, 1e300], np.complex128)).cache_info().traps
+
+
+def test_sums_of_equal_negative_zeros_are_zero():
+    """XLA makes a product of a sum of equal numbers, of which it knows that they are."""
+
+    def filled(a):
+        a[...] = -0.0
+        return np.sum(a, axis=(0, 1)), a.sum(axis=0), a[1:].sum(), np.add.reduce(a), np.einsum("ij->i", a), np.trace(a)
+
+    def broadcast(v, w, k):
+        rows, columns = np.broadcast_to(v, (3, 2)), np.repeat(w, 2).reshape(3, 2)
+        zeros = np.zeros(4) * k
+        return (
+            rows.sum(axis=0), rows.mean(axis=0), columns.sum(axis=1), np.sum(zeros), np.nansum(zeros),
+            np.average(zeros), np.sum(zeros, initial=-0.0), np.sum(np.full(5, k) * 0.0), np.einsum("i->", zeros),
+        )  # fmt: skip
+
+    for dtype in (np.float64, np.float32, np.float16, np.complex128):
+        assert check(filled, np.ones((3, 2), dtype)).cache_info().hits
+    check(broadcast, np.full(2, -0.0), np.full(3, -0.0), -1.0)
+
+
+def test_new_arrays_without_elements_have_numpys_strides():
+    """The order of the axes of what is made of them depends on them."""
+
+    def f(x):
+        windows = np.lib.stride_tricks.sliding_window_view(np.sinh(x), 2, axis=0)
+        return windows.sum(axis=-2), windows.sum(axis=-2, keepdims=True), windows.max(axis=2, initial=0.0)
+
+    check_memory(f, np.zeros((4, 4, 0)))
+    check_memory(f, np.zeros((4, 4, 1)))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, of numbers that overflow
+def test_products_with_infinities_and_others_that_overflow():
+    """An infinity meets another one, of the other sign, where a product overflows before it is added."""
+
+    def f(a, b):
+        return np.dot(a, b), a @ b, np.einsum("ij,jk->ik", a, b), np.inner(a, b.T), np.linalg.multi_dot([a, b, b])
+
+    big = np.finfo(float).max
+    a = np.array([[-big, 1, -np.inf], [-np.inf, -big, 1], [1, 2, np.inf], [3, np.nan, 1], [1, 2, 3]])
+    b = np.array([[-10.0, 1, 2], [1, -10, 3], [1, 1, 0]])
+    assert check(f, a, b).cache_info().traps
+    assert not check(f, a[2:], b).cache_info().traps

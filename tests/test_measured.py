@@ -235,6 +235,31 @@ def test_functions_with_native_statements():
     assert fast.cache_info().hits > 5
 
 
+def test_where_a_plan_can_be_tried_an_estimate_does_not_decide(monkeypatch):
+    """A step in place beside a native statement: by estimate, copying the array in and out takes longer than NumPy."""
+
+    def relax(u, n):
+        for k in range(n):
+            u[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
+            if k % 50 == 0:
+                print(f"{k}: {u.mean():.3f}", end="")
+
+    def tried(seconds):
+        monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-9)
+        monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
+        monkeypatch.setattr(Heat, "best", seconds)
+        fast, u, expected = aj.autocluster(check=False)(relax), *np.ones((2, 300, 300))
+        for _ in range(4):
+            fast(u, 20)
+            relax(expected, 20)
+            BACKGROUND.wait()
+        np.testing.assert_allclose(u, expected, rtol=1e-14)
+        return fast.cache_info()
+
+    assert tried(1.0).hits
+    assert not tried(1e-9).compiles
+
+
 def test_blocks_as_deep_as_python_takes_them():
     lines = ["def deep(a):", *(f"{' ' * n}for i{n} in range(1):" for n in range(1, 20)), " " * 20 + "print(end='')"]
     lines += [" " * 20 + "a += 1", " return a"]

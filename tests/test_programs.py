@@ -72,7 +72,7 @@ def compare(
 
 
 # Statements between native ones see many shapes and numbers here; that they then run in NumPy is said once.
-@pytest.mark.filterwarnings("ignore:autojit .too-many-plans")
+@pytest.mark.filterwarnings("ignore:autojit .too-many-plans")  # answers are compared
 @pytest.mark.parametrize(("program", "inputs", "rtol"), every_program())
 def test_program(program, inputs, rtol):
     rng = np.random.default_rng(zlib.crc32(program.__name__.encode()))

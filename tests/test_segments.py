@@ -195,7 +195,7 @@ CHAINS = {
 
 
 # NumPy's own warnings, for the arrays without elements.
-@pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value encountered in scalar divide")
+@pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value encountered in scalar divide")  # NumPy's own
 @pytest.mark.parametrize("name", CHAINS)
 def test_long_programs(name):
     lines = [CHAINS[name].format(c=1 - 1 / (n + 2), n=n) for n in range(150)]

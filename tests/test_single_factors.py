@@ -8,7 +8,7 @@ import pytest
 
 import autojit as aj
 
-warned = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+warned = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own
 OTHERS = {
     "vector": lambda v: v,
     "row": lambda v: v[None],

@@ -125,7 +125,7 @@ def test_without_out_it_is_numpys():
     assert "without `out=`" in str(reasons[0])
 
 
-@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")  # NumPy's own, of dropped imaginary parts
 def test_an_out_of_another_dtype_that_is_read_meanwhile():
     """NumPy computes into a copy of the result's dtype then, and writes all of it back."""
     mask = np.array([[False, True], [True, True], [False, True], [True, False]])

@@ -57,6 +57,9 @@ def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object, ti
     else:
         docstring = [] if tree.root.statements[0] is node.body[0] else node.body[:1]
         new = ast.copy_location(type(node)(node.name, node.args, docstring + body, [], None, None), node)
+        if code.co_firstlineno < node.lineno:  # where decorators stand, the code begins at the first one
+            new.decorator_list.append(ast.copy_location(ast.Constant(None), node))
+            new.decorator_list[0].lineno = code.co_firstlineno
     _declare_first(new)
     ast.fix_missing_locations(new)
     like = code.replace(co_name=new.name)
@@ -75,7 +78,7 @@ def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object, ti
     def inner(code: types.CodeType) -> types.CodeType:
         return code.replace(co_consts=tuple(map(resolve, code.co_consts)))
 
-    return inner(made).replace(co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=code.co_firstlineno)
+    return inner(made).replace(co_name=code.co_name, co_qualname=code.co_qualname)
 
 
 class _Declarations(ast.NodeTransformer):

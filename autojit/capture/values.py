@@ -448,10 +448,12 @@ def make_dummy(shape: tuple[int, ...], dtype: np.dtype, strides: tuple[int, ...]
 
 
 def contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    """The strides of a C-ordered array."""
+    """The strides of a C-ordered array; those of one without elements are what NumPy says."""
+    if 0 in shape:
+        return np.empty(shape, f"V{itemsize}").strides
     strides = []
     step = itemsize
     for length in reversed(shape):
         strides.append(step)
-        step *= max(length, 1)
+        step *= length
     return tuple(reversed(strides))

@@ -7,6 +7,7 @@ devices, default device, 64-bit types) neither change it nor are changed.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import inspect
 import tempfile
@@ -56,6 +57,13 @@ def device() -> Any:
 def is_started() -> bool:
     """Whether XLA's threads may be running."""
     return bool(_devices)
+
+
+def hold() -> None:
+    """Never end the client, as a forked process must not: it would wait for threads that only its parent has."""
+    for each in _devices:
+        for held in (each, each.client):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
 
 
 @contextmanager

@@ -12,30 +12,37 @@ from autojit.explain.text import is_own, marks_of, ranges
 from autojit.runtime.history import milliseconds, span
 
 if TYPE_CHECKING:  # for annotations alone: an explanation shows itself with this
+    from autojit.explain.losses import Loss
     from autojit.explain.report import Explanation
     from autojit.explain.state import PlanInfo
 
 
 def to_html(explanation: Explanation) -> str:
     """The report as a fragment that any page can hold."""
-    parts = [*_summary(explanation)]
+    return fragment(*to_parts(explanation))
+
+
+def to_parts(explanation: Explanation) -> list[str]:
+    """What stands in the fragment."""
+    parts, losses = [*_summary(explanation)], {loss.reason: loss for loss in explanation.losses}
     if explanation.source is not None:
-        parts += ['<table class="source">', *_source(explanation), "</table>"]
+        parts += ['<table class="source">', *_source(explanation, losses), "</table>"]
     if elsewhere := [reason for reason in explanation.reasons if not is_own(reason, explanation)]:
-        parts += ["<h4>Elsewhere</h4>", '<table class="source">', *map(_why, elsewhere), "</table>"]
+        rows = (_why(reason, losses.get(reason)) for reason in elsewhere)
+        parts += ["<h4>Elsewhere</h4>", '<table class="source">', *rows, "</table>"]
     if explanation.loops:
         parts += ["<h4>Loops</h4>", *(f"<div>{escape(str(loop))}</div>" for loop in explanation.loops)]
     if explanation.plans:
         parts += ["<h4>Plans</h4>", '<table class="list">', *map(_plan, explanation.plans), "</table>"]
     if explanation.history:
         rows = (
-            _row(escape(event.what), escape(span(event.lines)), milliseconds(event.seconds), escape(event.detail))
+            row(escape(event.what), escape(span(event.lines)), milliseconds(event.seconds), escape(event.detail))
             for event in explanation.history
         )
         parts += ["<h4>History</h4>", '<table class="list">', *rows, "</table>"]
     if explanation.sections:
         parts += ["<details><summary>Graph</summary>", *explanation.graph.parts(), "</details>"]
-    return fragment(*parts)
+    return parts
 
 
 def to_page(explanation: Explanation) -> str:
@@ -44,6 +51,9 @@ def to_page(explanation: Explanation) -> str:
 
 
 def _summary(explanation: Explanation) -> Iterator[str]:
+    if not explanation.is_explored:
+        yield f"<div><b><code>{escape(explanation.name)}</code></b>: what calls have left</div>"
+        return
     counts = (
         f"{len(explanation.clusters)} clusters, {len(explanation.host_nodes)} host nodes, "
         f"{len(explanation.native_statements)} native statements"
@@ -55,7 +65,7 @@ def _summary(explanation: Explanation) -> Iterator[str]:
         yield f"<div>known after a first run: lines {ranges(lines)}</div>"
 
 
-def _source(explanation: Explanation) -> Iterator[str]:
+def _source(explanation: Explanation, losses: dict[Reason, Loss]) -> Iterator[str]:
     assert explanation.source is not None
     _file, first, text = explanation.source
     marks = marks_of(explanation)
@@ -76,11 +86,12 @@ def _source(explanation: Explanation) -> Iterator[str]:
             kind = ""
         cells = f'<td class="mark">{escape(", ".join(names))}</td><td class="number">{number}</td>'
         yield f"<tr{kind}>{cells}<td>{escape(line.rstrip())}</td></tr>"
-        yield from map(_why, reasons.get(number, []))
+        yield from (_why(reason, losses.get(reason)) for reason in reasons.get(number, []))
 
 
-def _why(reason: Reason) -> str:
-    text = f"<b>{escape(reason.id)}</b> {escape(reason.detail)}<br>{escape(reason.kind.why)}<br>"
+def _why(reason: Reason, loss: Loss | None) -> str:
+    costs = f"<b>{escape(str(loss))}</b><br>" if loss is not None else ""
+    text = f"<b>{escape(reason.id)}</b> {escape(reason.detail)}<br>{costs}{escape(reason.kind.why)}<br>"
     place = escape(str(reason.source or ""))
     return f'<tr class="why" title="{place}"><td></td><td></td><td>{text}<i>{escape(reason.kind.hint)}</i></td></tr>'
 
@@ -91,8 +102,9 @@ def _plan(plan: PlanInfo) -> str:
         speed = f"{milliseconds(plan.seconds)}, NumPy {milliseconds(plan.numpy_seconds)}"
     why = f"{plan.reason.id}: {plan.reason.detail}" if plan.reason is not None else ""
     guards = "<br>".join(escape(str(guard)) for guard in plan.guards)
-    return _row(span(plan.lines), plan.state, speed, escape(why), f"<details><summary>if</summary>{guards}</details>")
+    return row(span(plan.lines), plan.state, speed, escape(why), f"<details><summary>if</summary>{guards}</details>")
 
 
-def _row(*cells: str) -> str:
+def row(*cells: str) -> str:
+    """A row of a table."""
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"

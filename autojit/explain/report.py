@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autojit.capture.capture import Cut
+from autojit.capture.capture import Capture, Cut
 from autojit.capture.explore import explore
-from autojit.capture.regions import RegionTree
+from autojit.capture.regions import Region, RegionTree
 from autojit.capture.streams import calls_in
 from autojit.capture.values import UNKNOWN
 from autojit.compile.options import in_words, what_applies
@@ -17,6 +17,7 @@ from autojit.errors import Reason, SourceLine
 from autojit.explain.changes import changing
 from autojit.explain.function_graph import FunctionGraph, Section
 from autojit.explain.html import to_html
+from autojit.explain.losses import Loss, host_reason, losses_of
 from autojit.explain.state import PlanInfo, Resources, plans_of, resources_of
 from autojit.explain.style import hues_of
 from autojit.explain.text import to_text
@@ -25,7 +26,7 @@ from autojit.ir.text import to_text as graph_to_text
 from autojit.partition.steps import ClusterStep
 from autojit.runtime.compiler import USUAL, Prepared, prepare, recipe_key
 from autojit.runtime.function import Controller
-from autojit.runtime.history import Event
+from autojit.runtime.history import Event, Profiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,9 @@ class Explanation:
         changes: What has changed from call to call.
         history: What has happened so far: captures, compilations, decisions.
         resources: What is kept for later calls.
+        profiled: What profiles have measured of the function's lines.
         sections: The captured regions and native statements, in program order; `graph` is a picture of them.
+        is_explored: Whether it was looked at what becomes of the call; else the rest of this is all that is known.
     """
 
     name: str
@@ -121,13 +124,20 @@ class Explanation:
     history: list[Event] = field(default_factory=list)
     changes: list[Reason] = field(default_factory=list)
     resources: Resources | None = None
+    profiled: Profiled | None = None
     sections: list[Section] = field(default_factory=list, repr=False)
+    is_explored: bool = True
 
     @property
     def graph(self) -> FunctionGraph:
         """A picture of what becomes of the call: its clusters, host nodes and native statements."""
         hues = hues_of((id(cluster.prepared), cluster.step.name) for cluster in self.clusters)
         return FunctionGraph(self.name, self.sections, hues)
+
+    @property
+    def losses(self) -> list[Loss]:
+        """What each break costs, where that is measured or can be estimated."""
+        return losses_of(self.sections, self.profiled)
 
     @property
     def reasons(self) -> list[Reason]:
@@ -157,6 +167,7 @@ class Explanation:
             "loops": [loop.to_dict() for loop in self.loops],
             "left": [reason.to_dict() for reason in self.left],
             "changes": [reason.to_dict() for reason in self.changes],
+            "losses": [loss.to_dict() for loss in self.losses],
             "plans": [plan.to_dict() for plan in self.plans],
             "history": [event.to_dict() for event in self.history],
             "resources": self.resources.to_dict() if self.resources else None,
@@ -188,11 +199,18 @@ def explain_call(controller: Controller, /, *args: Any, **kwargs: Any) -> Explan
     if controller.no_source is not None or controller.tree is None:
         assert controller.no_source is not None
         return Explanation.native(controller.original.__qualname__, controller.no_source)
-    explanation = Explanation(controller.original.__qualname__, source=_source(controller))
+    explanation = with_past(controller)
     _explore(controller, bind(controller, args, kwargs), explanation)
+    return explanation
+
+
+def with_past(controller: Controller) -> Explanation:
+    """An explanation that has only the source, and what earlier calls have left."""
+    explanation = Explanation(controller.original.__qualname__, source=_source(controller))
     explanation.plans, explanation.history = plans_of(controller), list(controller.history.events)
     explanation.changes = changing(explanation.history, controller.original.__code__, explanation.source)
     explanation.resources = resources_of(controller)
+    explanation.profiled = controller.history.profiled
     return explanation
 
 
@@ -241,15 +259,27 @@ def _explore(controller: Controller, values: dict[str, Any], out: Explanation) -
     """Explore a tree of its own, so that explaining changes nothing of what runs."""
     assert controller.tree is not None
     tree = RegionTree(controller.tree.source)
-    for found in explore(tree, tree.root, values, controller.options):
+    explore_region(controller, tree, tree.root, values, out)
+
+
+def explore_region(
+    controller: Controller, tree: RegionTree, region: Region, values: dict[str, Any], out: Explanation
+) -> None:
+    """Add to an explanation what becomes of a region of a tree that nothing runs with."""
+    for found in explore(tree, region, values, controller.options):
         if isinstance(found, Cut):
             known = out.unknown if found.reason.id == "unknown-value" else out.native_statements
             if found.reason not in known:  # a statement in a loop is met once for each region around it
                 known.append(found.reason)
                 out.sections.append(found.reason)
         else:
-            recipe = controller.recipes.get(recipe_key(found), USUAL)
-            _add_clusters(controller, prepare(found, controller.config, controller.strict, recipe), out)
+            add_capture(controller, found, out)
+
+
+def add_capture(controller: Controller, found: Capture, out: Explanation) -> None:
+    """Add what is compiled of a captured region, and how."""
+    recipe = controller.recipes.get(recipe_key(found), USUAL)
+    _add_clusters(controller, prepare(found, controller.config, controller.strict, recipe), out)
 
 
 def _add_clusters(controller: Controller, prepared: Prepared, out: Explanation) -> None:
@@ -263,25 +293,25 @@ def _add_clusters(controller: Controller, prepared: Prepared, out: Explanation) 
     for step in prepared.steps:
         if isinstance(step, ClusterStep):
             file = controller.original.__code__.co_filename
-            lines = tuple(sorted({place.line for place in _places(step.graph.nodes) if place.file == file}))
+            lines = tuple(sorted({place.line for place in places(step.graph.nodes) if place.file == file}))
             text = graph_to_text(step.graph)
             out.clusters.append(ClusterInfo(prefix + step.name, lines, len(step.graph.nodes), text, prepared, step))
     out.loops += _loops(prepared)
     out.left += prepared.capture.left
     for draw in calls_in(prepared.capture.draws):
         out.host_nodes.append(Reason("host-op", f"{draw.what} runs in NumPy, before the program", draw.source))
-    found = [_host_reason(node) for node in nodes if node.cluster is None]
+    found = [host_reason(node) for node in nodes if node.cluster is None]
     out.host_nodes += [reason for reason in found if reason not in out.host_nodes]
 
 
-def _places(nodes: Sequence[Node]) -> Iterator[SourceLine]:
+def places(nodes: Sequence[Node]) -> Iterator[SourceLine]:
     """The lines of operations, those in the bodies of loops too."""
     for node in nodes:
         if node.source is not None:
             yield node.source
         for _, value in node.params:
             if isinstance(value, Graph):
-                yield from _places(value.nodes)
+                yield from places(value.nodes)
 
 
 def _loops(prepared: Prepared) -> list[LoopInfo]:
@@ -295,13 +325,6 @@ def _loops(prepared: Prepared) -> list[LoopInfo]:
     return sorted(found.values(), key=lambda loop: loop.source.line if loop.source else 0)
 
 
-def _host_reason(node: Node) -> Reason:
-    if node.reason is not None:
-        where = node.reason.source or node.source
-        return Reason(node.reason.id, node.reason.detail, where)
-    return Reason("host-op", f"`{node.op.name}` runs on the host", node.source)
-
-
 def strict_reasons(controller: Controller, values: dict[str, Any]) -> tuple[Reason, ...]:
     """Every reason why a call is not one program, in program order."""
     explanation = Explanation(controller.original.__qualname__)
@@ -310,4 +333,7 @@ def strict_reasons(controller: Controller, values: dict[str, Any]) -> tuple[Reas
     return tuple(sorted(reasons, key=lambda reason: reason.source.line if reason.source else 0))
 
 
-__all__ = ["ClusterInfo", "Explanation", "LoopInfo", "SourceLine", "bind", "explain_call", "strict_reasons"]
+__all__ = [
+    "ClusterInfo", "Explanation", "LoopInfo", "SourceLine", "add_capture", "bind", "explain_call", "explore_region",
+    "places", "strict_reasons", "with_past",
+]  # fmt: skip

@@ -32,6 +32,7 @@ _SHEET = """
 .autojit .list td { border-bottom: 1px solid var(--line); }
 .autojit code { font: 12px ui-monospace, monospace; color: inherit; background: none; }
 .autojit summary { cursor: pointer; }
+.autojit a { color: inherit; }
 .autojit .picture { overflow: auto; max-height: 80vh; padding: 4px 0; }
 .autojit .inside { margin-left: 16px; border-left: 2px solid var(--line); padding-left: 8px; }
 .autojit .bar { border: 1px dashed var(--dim); border-radius: 4px; background: var(--why); padding: 2px 8px;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from autojit.errors import Reason
@@ -11,6 +11,7 @@ from autojit.explain.state import PlanInfo
 from autojit.runtime.history import Event, milliseconds, span
 
 if TYPE_CHECKING:  # for annotations alone: an explanation prints itself with this
+    from autojit.explain.losses import Loss
     from autojit.explain.report import Explanation
 
 WIDTH = 100
@@ -32,7 +33,7 @@ def to_text(explanation: Explanation) -> str:
         lines += ["", "history", *_events(explanation.history)]
     if explanation.resources is not None and (explanation.plans or explanation.history):
         kept = explanation.resources
-        memory = f"{_megabytes(kept.result_bytes)} for results, {_megabytes(kept.staging_bytes)} for inputs"
+        memory = f"{megabytes(kept.result_bytes)} for results, {megabytes(kept.staging_bytes)} for inputs"
         lines += ["", f"memory: {memory}", f"disk cache: {kept.disk_cache or 'off'}"]
     if explanation.reasons:
         lines += ["", "[an id in brackets] is explained under reference/reasons/#id of the documentation"]
@@ -40,6 +41,9 @@ def to_text(explanation: Explanation) -> str:
 
 
 def _summary(explanation: Explanation) -> Iterator[str]:
+    if not explanation.is_explored:
+        yield f"{explanation.name}: what calls have left"
+        return
     count = len(explanation.clusters)
     whole = "one program" if explanation.is_whole and count == 1 else f"{count} cluster(s)"
     yield (
@@ -51,13 +55,14 @@ def _summary(explanation: Explanation) -> Iterator[str]:
         if cluster.options:
             yield f"    chosen by measurement: {cluster.options}"
     for loop in explanation.loops:
-        yield from _wrapped(str(loop), "  ", "    ")
+        yield from wrapped(str(loop), "  ", "    ")
 
 
 def _reasons(explanation: Explanation) -> Iterator[str]:
+    losses = {loss.reason: loss for loss in explanation.losses}
     for title, reasons in (("host node", explanation.host_nodes), ("native", explanation.native_statements)):
         for reason in reasons:
-            yield from _reason(title, reason)
+            yield from _reason(title, reason, loss=losses.get(reason))
     for reason in explanation.left:
         yield from _reason("native where reached", reason, hint=False)
     for reason in explanation.changes:
@@ -67,14 +72,16 @@ def _reasons(explanation: Explanation) -> Iterator[str]:
         yield f"  known after a first run: lines {ranges(lines)}"
 
 
-def _reason(title: str, reason: Reason, hint: bool = True) -> Iterator[str]:
+def _reason(title: str, reason: Reason, hint: bool = True, loss: Loss | None = None) -> Iterator[str]:
     where = f"{reason.source}: " if reason.source is not None else ""
     yield f"  {title}: {where}[{reason.id}] {reason.detail}"
     if reason.source is not None and reason.source.text:
         yield f"      {reason.source.text}"
+    if loss is not None:
+        yield f"      {loss}"
     if hint:
-        yield from _wrapped(f"why: {reason.kind.why}", "      ", "        ")
-        yield from _wrapped(f"hint: {reason.kind.hint}", "      ", "        ")
+        yield from wrapped(f"why: {reason.kind.why}", "      ", "        ")
+        yield from wrapped(f"hint: {reason.kind.hint}", "      ", "        ")
 
 
 def annotated(explanation: Explanation) -> list[str]:
@@ -123,7 +130,7 @@ def _plans(plans: list[PlanInfo]) -> Iterator[str]:
             native[key] = native.get(key, 0) + 1
     for (lines, why), count in native.items():
         kinds = f" for {count} kinds of calls" if count > 1 else ""
-        yield from _wrapped(f"{span(lines)}: native{kinds}: {why}", "  ", "    ")
+        yield from wrapped(f"{span(lines)}: native{kinds}: {why}", "  ", "    ")
 
 
 def _plan(plan: PlanInfo) -> Iterator[str]:
@@ -132,30 +139,32 @@ def _plan(plan: PlanInfo) -> Iterator[str]:
         times = f"{milliseconds(plan.seconds)} a call, {milliseconds(plan.numpy_seconds)} in NumPy"
         speed = f", {times}: {plan.numpy_seconds / plan.seconds:.3g} times as fast"
     traps = f", left {plan.traps} call(s) to NumPy for their data" if plan.traps else ""
-    yield from _wrapped(f"{span(plan.lines)}: {plan.state}{speed}{traps}", "  ", "    ")
+    yield from wrapped(f"{span(plan.lines)}: {plan.state}{speed}{traps}", "  ", "    ")
     guards = [guard for guard in plan.guards if not guard.text.endswith(_TRIVIAL) and not guard.text.startswith(_STAYS)]
     valued = {guard.text.partition(" is ")[0] for guard in guards if _OF_TYPE not in guard.text}
     texts = [
         str(guard) for guard in guards if _OF_TYPE not in guard.text or guard.text.partition(" is ")[0] not in valued
     ]
     if texts:
-        yield from _wrapped(f"if {', '.join(texts)}", "    ", "      ")
+        yield from wrapped(f"if {', '.join(texts)}", "    ", "      ")
 
 
 def _events(events: list[Event]) -> Iterator[str]:
     if len(events) > _EVENTS:
         yield f"  ... {len(events) - _EVENTS} earlier"
     for event in events[-_EVENTS:]:
-        yield from _wrapped(str(event), "  ", "    ")
+        yield from wrapped(str(event), "  ", "    ")
 
 
-def _wrapped(text: str, first: str, rest: str) -> list[str]:
+def wrapped(text: str, first: str, rest: str) -> list[str]:
+    """Lines of at most `WIDTH` columns; `first` stands before the first one, `rest` before the others."""
     return textwrap.wrap(
         text, WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
     )
 
 
-def _megabytes(nbytes: int) -> str:
+def megabytes(nbytes: int) -> str:
+    """A size for people."""
     return f"{nbytes / 1e6:.1f} MB"
 
 
@@ -168,3 +177,14 @@ def ranges(lines: Iterable[int]) -> str:
         else:
             parts.append(str(line))
     return ", ".join(parts)
+
+
+def columns(rows: Sequence[Sequence[str]], left: Container[int]) -> Iterator[str]:
+    """The rows of a table with the cells of each column below each other; those in `left` begin at the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        padded = (
+            cell.ljust(width) if number in left else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(padded).rstrip()

@@ -6,7 +6,6 @@ calls what it is then. One that is never called costs nothing.
 
 from __future__ import annotations
 
-import atexit
 import threading
 import types
 import weakref
@@ -18,7 +17,7 @@ import numpy as np
 from autojit.api import is_enabled, strict_reasons
 from autojit.capture.source import original_of
 from autojit.config import Config
-from autojit.runtime.function import SUSPENDS, Controller, is_alone
+from autojit.runtime.function import SUSPENDS, Controller, before_the_end, is_alone
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.trouble import Trouble
 
@@ -106,7 +105,7 @@ def _let_go() -> None:
         vars(first).clear()
 
 
-atexit.register(_let_go)
+before_the_end(_let_go)
 
 
 def arm(value: Any, config: Config) -> Any:

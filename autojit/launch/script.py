@@ -18,13 +18,16 @@ from autojit import config as flags
 from autojit.config import Config
 from autojit.errors import AutojitError
 from autojit.launch import hook
+from autojit.launch.reporting import Reporting, tell
 from autojit.launch.rewrite import code_of
 from autojit.launch.scope import Scope
 from autojit.launch.summary import summary
 from autojit.launch.tracebacks import clean
+from autojit.runtime.function import before_the_end
 
 USAGE = (
-    "python -m autojit run [--include=NAMES] [--exclude=NAMES] [--summary] [--FLAG=VALUE ...] (SCRIPT | -m MODULE) ..."
+    "python -m autojit run [--include=NAMES] [--exclude=NAMES] [--summary] [--report=FILE] [--FLAG=VALUE ...] "
+    "(SCRIPT | -m MODULE) ..."
 )
 
 
@@ -36,11 +39,12 @@ def parse(words: Sequence[str]) -> tuple[argparse.Namespace, Config]:
     """
     count = 0
     while count < len(words) and words[count].startswith("-") and words[count] != "-m":
-        count += 1
+        count += 1 + (words[count] == "--report")  # the file may stand behind it
     parser = argparse.ArgumentParser("python -m autojit run", usage=USAGE, exit_on_error=False, allow_abbrev=False)
     parser.add_argument("--include", default="", help="names of modules that count as yours: `shop,tools.*`")
     parser.add_argument("--exclude", default="", help="names of modules that stay as they are")
     parser.add_argument("--summary", action="store_true", help="tell at the end, on stderr, what was gained")
+    parser.add_argument("--report", metavar="FILE", help="write at the end what became of each function; - for stderr")
     try:
         given, others = parser.parse_known_args(words[:count])
     except argparse.ArgumentError as error:
@@ -67,7 +71,9 @@ def prepare(words: Sequence[str]) -> Callable[[], int]:
         SyntaxError: The program is not Python.
     """
     given, config = parse(words)
-    hook.install(Scope(_names(given.include), _names(given.exclude)), config)
+    scope = Scope(_names(given.include), _names(given.exclude))
+    hook.install(scope, config)
+    reporting = None if given.report is None else Reporting(given.report, given.program[0], scope)
     name, sys.argv = given.program[0], list(given.program)
     if given.is_module:
         sys.argv[0] = "-m"  # as long as the module is looked for
@@ -76,10 +82,16 @@ def prepare(words: Sequence[str]) -> Callable[[], int]:
     else:
         code, module = _script(name, config)
     sys.modules["__main__"] = module
-    return lambda: _run(code, module, given.summary)
+    return lambda: _run(code, module, given.summary, reporting)
 
 
-def _run(code: types.CodeType, module: types.ModuleType, tells: bool) -> int:
+def _run(code: types.CodeType, module: types.ModuleType, tells: bool, reporting: Reporting | None) -> int:
+    if tells:
+        process = os.getpid()
+        before_the_end(lambda: tell(summary()) if os.getpid() == process else None)
+    if reporting is not None:
+        before_the_end(reporting.end)
+        reporting.begin()
     try:
         exec(code, vars(module))
     except SystemExit:
@@ -91,9 +103,6 @@ def _run(code: types.CodeType, module: types.ModuleType, tells: bool) -> int:
             sys.excepthook = lambda *_: None  # shown already; Python knows how to end for it
             raise
         return 1
-    finally:
-        if tells:
-            print(summary(), file=sys.stderr)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -39,6 +40,7 @@ def lower_product(rule: Callable[..., Any], *, sums: bool = True) -> Lower:
 def trap_on_overflow(result: Any, terms: Sequence[Any], trap: Trap) -> None:
     """Leave sums that overflow on the way to NumPy: infinite or not a number, by their order.
 
+    Infinities and NaNs among the operands make the same of a sum in any order, unless other products overflow.
     BLAS multiplies sums of complex numbers by one, too, so that an infinity makes the other part no number.
     """
     if not exact.is_inexact(result) or result.size == 0:
@@ -48,10 +50,12 @@ def trap_on_overflow(result: Any, terms: Sequence[Any], trap: Trap) -> None:
         trap(overflown)
         return
 
-    def all_finite() -> Any:
-        return jnp.all(jnp.stack([jnp.all(jnp.isfinite(x)) for x in terms]))
+    def may_overflow() -> Any:
+        most = [jnp.max(jnp.where(jnp.isfinite(x), abs(x), 0), initial=1) for x in terms]
+        count = 2.0 * math.prod(x.size for x in terms)  # twice as many as there are: sums are rounded
+        return ~jnp.isfinite(functools.reduce(jnp.multiply, most, jnp.asarray(count, result.dtype)))
 
-    trap(lax.cond(overflown, all_finite, lambda: jnp.asarray(False)))
+    trap(lax.cond(overflown, may_overflow, lambda: jnp.asarray(False)))
 
 
 def _product(
@@ -257,24 +261,9 @@ def _einsum(*operands: Any, subscripts: str, optimize: Any = False) -> Any:
 
 def _einsum_rule(*operands: Any, subscripts: str, optimize: Any = False) -> Any:
     result = jnp.einsum(subscripts, *operands, precision=_HIGHEST, optimize="optimal" if len(operands) < 5 else "auto")
-    return exact.plus_zero(result) if _adds_to_zero(subscripts, [x.shape for x in operands], optimize) else result
-
-
-def _adds_to_zero(subscripts: str, shapes: Sequence[tuple[int, ...]], optimize: Any) -> bool:
-    """Whether NumPy adds products to zero where XLA does not: one alone, and those of a vector, as in `_of_terms`."""
-    terms, output = _labels(subscripts)
-    lengths: dict[str, int] = {}
-    for term, shape in zip(terms, shapes, strict=True):
-        before, _, after = term.partition("...")
-        sizes = [*shape[: len(before)], *shape[len(shape) - len(after) :]]
-        for label, size in zip(before + after, sizes, strict=True):
-            lengths[label] = max(size, lengths.get(label, 1))
-    summed = _summed(subscripts)
-    if len(shapes) > 2 or not summed:
-        return len(shapes) > 2 or (len(shapes) == 2 and not optimize)
-    one, *others = (set(term) & output for term in terms)
-    apart = [one - others[0], others[0] - one] if others else []
-    return any(math.prod(lengths[label] for label in labels) == 1 for labels in (summed, *apart))
+    # NumPy adds products to zero, also one alone, but where it multiplies arrays that no label is summed over.
+    only_multiplies = len(operands) == 1 or (len(operands) == 2 and optimize)
+    return result if only_multiplies and not _summed(subscripts) else exact.plus_zero(result)
 
 
 def _labels(subscripts: str) -> tuple[list[str], set[str]]:

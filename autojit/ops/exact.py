@@ -99,7 +99,7 @@ def add(x: Any, y: Any) -> Any:
 
 
 def plus_zero(x: Any) -> Any:
-    """A sum of one term, which XLA takes for the term itself: negative zero becomes zero."""
+    """A sum: where XLA makes a negative zero of it, NumPy has a zero."""
     return add(x, jnp.zeros_like(x)) if is_inexact(x) else x
 
 

@@ -58,14 +58,21 @@ def _wide(dtype: Any) -> Any:
 
 
 def sum_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
-    """The sum, in `dtype`; the elements are cast first."""
-    x = exact.cast(x, dtype)
+    """The sum, in `dtype`; the elements are cast first.
+
+    A sum is never a negative zero. XLA makes some, where it takes the sign out of a sum of negated numbers, a product
+    for a sum of equal ones, and the term itself for a sum of one.
+    """
+    return exact.plus_zero(_sum_of(exact.cast(x, dtype), axes, dtype))
+
+
+def _sum_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     if _BY_ROWS.get() and kind(x) in "fc" and len(axes) == x.ndim:
         x, axes = _sums_of_rows(x.astype(_wide(dtype)))
     if kind(x) == "b":
         return jnp.any(x, axis=axes)
     if all(x.shape[axis] == 1 for axis in axes):
-        return exact.plus_zero(jnp.squeeze(x, axes)).astype(dtype)
+        return jnp.squeeze(x, axes).astype(dtype)
     if x.ndim == 1 and kind(x) == "f" and _SHORT <= x.shape[0] < _LONG:
         return sum_by_rows(x.astype(_wide(dtype))).astype(dtype)
     return jnp.sum(x.astype(_wide(dtype)), axis=axes, dtype=_wide(dtype)).astype(dtype)

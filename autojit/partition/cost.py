@@ -15,8 +15,10 @@ from autojit.partition.compilable import subgraphs
 _CALL_SECONDS = {"elementwise": 0.6e-6, "reduction": 1.5e-6, "linalg": 5e-6}
 _OTHER_CALL_SECONDS = 1.5e-6
 _VIEW_SECONDS = 0.3e-6
-_PLAN_SECONDS = 15e-6
-_BYTES_PER_SECOND = 20e9
+#: To enter a plan.
+PLAN_SECONDS = 15e-6
+#: Memory that is read or written.
+BYTES_PER_SECOND = 20e9
 _COPY_BYTES_PER_SECOND = 6e9
 _COPIED_BYTES = 4096
 _FLOPS_PER_SECOND = 20e9
@@ -68,9 +70,9 @@ def estimate(graph: Graph) -> Cost:
             clusters.setdefault(node.cluster or "", []).append(node)
     traffic = _traffic(graph, clusters)
     for nodes in clusters.values():
-        plan_seconds += _PLAN_SECONDS + sum(_flops(node) for node in nodes) / _FLOPS_PER_SECOND
+        plan_seconds += PLAN_SECONDS + sum(_flops(node) for node in nodes) / _FLOPS_PER_SECOND
         plan_seconds += sum(map(_arithmetic, nodes)) / _PLAN_SPEEDUP
-    return Cost(numpy_seconds, plan_seconds + traffic / _BYTES_PER_SECOND)
+    return Cost(numpy_seconds, plan_seconds + traffic / BYTES_PER_SECOND)
 
 
 def numpy_cost(node: Node) -> float:
@@ -79,11 +81,11 @@ def numpy_cost(node: Node) -> float:
         return _VIEW_SECONDS
     if node.op.name == "setitem":
         # In place: NumPy touches only what is written.
-        return 2 * _VIEW_SECONDS + 2 * _written_bytes(node) / _BYTES_PER_SECOND
+        return 2 * _VIEW_SECONDS + 2 * _written_bytes(node) / BYTES_PER_SECOND
     size = sum(spec.nbytes for spec in node.specs) + sum(value.spec.nbytes for value in node.outputs)
     inner = sum(numpy_cost(inner) for graph in subgraphs(node) for inner in graph.nodes)
     call = _CALL_SECONDS.get(node.op.family, _OTHER_CALL_SECONDS)
-    return call + size / _BYTES_PER_SECOND + _arithmetic(node) + _flops(node) / _FLOPS_PER_SECOND + inner
+    return call + size / BYTES_PER_SECOND + _arithmetic(node) + _flops(node) / _FLOPS_PER_SECOND + inner
 
 
 def entry_cost(graph: Graph) -> float:

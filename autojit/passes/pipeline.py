@@ -16,12 +16,11 @@ from autojit.passes.forward import forward
 from autojit.passes.hoist import hoist
 from autojit.passes.narrow import narrow
 from autojit.passes.vectorize import Rung, keep_rolled, vectorize, vectorize_always
-from autojit.passes.zeros import zeros
 
 Pass = Callable[..., Graph]
 
 #: All passes, in the order in which they run.
-PIPELINE: tuple[Pass, ...] = (forward, fold, cse, bodies, vectorize, hoist, zeros, dce, narrow)
+PIPELINE: tuple[Pass, ...] = (forward, fold, cse, bodies, vectorize, hoist, dce, narrow)
 
 _RUNGS = (vectorize, vectorize_always, keep_rolled)
 

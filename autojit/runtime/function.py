@@ -366,6 +366,8 @@ class Controller:
             probe.crowd.dropped += 1
         elif probe.region.depth and probe.crowd.is_storm(probe.hits):
             self.turn_off(probe)
+        if probe.region.parts is not None and all(map(plans.is_numpys, probe.plans)):
+            return may_have  # nothing is lost: its parts have plans of their own
         then = "others run in NumPy unless they come often" if waits else "the oldest is compiled again when it is back"
         self.trouble.warn(
             "too-many-plans",
@@ -422,6 +424,9 @@ class Controller:
         return list(leaves(self.tree.root)) if self.tree is not None else []
 
 
+_looks: list[Callable[[], None]] = []
+
+
 def _cut_off() -> None:
     for controller in list(CONTROLLERS):
         controller.cut_off()
@@ -433,8 +438,18 @@ def is_alone() -> bool:
     return all(thread is me or thread.name.startswith("autojit-") for thread in threading.enumerate())
 
 
+def before_the_end(look: Callable[[], None]) -> None:
+    """Call a function when the process ends: the program's threads have ended, and all that is known is there yet.
+
+    The last one that is given is called first.
+    """
+    _looks.append(look)
+
+
 def end() -> None:
     """Make no more plans: the process ends."""
+    while _looks:
+        _looks.pop()()
     for controller in list(CONTROLLERS):
         controller.switch(False)
     BACKGROUND.close()

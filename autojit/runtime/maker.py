@@ -6,30 +6,34 @@ import atexit
 import logging
 import time
 from collections import deque
+from dataclasses import replace
 from typing import Any
 
 from autojit.capture.capture import Capture, capture, stand_in_for
 from autojit.capture.explore import explore_parts
 from autojit.capture.regions import region_key
 from autojit.compile.cache import CACHE
-from autojit.compile.xla import is_started
+from autojit.compile.xla import hold, is_started
 from autojit.config import Config
 from autojit.errors import Reason
 from autojit.ops.chapters import TABLE
 from autojit.partition import compilable
-from autojit.partition.cost import entry_cost, estimate
+from autojit.partition.cost import Cost, entry_cost, estimate
 from autojit.runtime import plans
 from autojit.runtime.check import Check
 from autojit.runtime.compiler import Prepared, compile_plan, is_at_hand, prepare
 from autojit.runtime.debug import describe
 from autojit.runtime.ending import wait_for_plans
-from autojit.runtime.forks import cuts_off_if
+from autojit.runtime.forks import cuts_off_if, when_cut_off
 from autojit.runtime.function import Controller, end
 from autojit.runtime.heat import Heat
+from autojit.runtime.history import span
+from autojit.runtime.listening import EAR
 from autojit.runtime.measured import try_later
 from autojit.runtime.plan import Plan
 from autojit.runtime.plan_writer import native_plan
 from autojit.runtime.probe import Probe
+from autojit.runtime.progress import progress
 
 __all__ = ["CACHE", "Maker", "check_names"]
 
@@ -59,7 +63,7 @@ class Maker:
             heat.cool()
         start = time.perf_counter()
         try:
-            prepared = self.prepare(probe, values)
+            prepared = self.prepare(probe, values, heat)
         finally:
             probe.price = time.perf_counter() - start
         if prepared is None:
@@ -72,8 +76,12 @@ class Maker:
         plans.add(probe, plan)
         return plan
 
-    def prepare(self, probe: Probe, values: dict[str, Any]) -> Prepared | None:
+    def prepare(self, probe: Probe, values: dict[str, Any], heat: Heat | None = None) -> Prepared | None:
         """Capture a region for these values; `None` if there is nothing to compile, which the probe then knows."""
+        with EAR.span("capture", self.controller, probe):
+            return self._prepare(probe, values, heat)
+
+    def _prepare(self, probe: Probe, values: dict[str, Any], heat: Heat | None) -> Prepared | None:
         controller = self.controller
         assert controller.tree is not None
         start = time.perf_counter()
@@ -99,7 +107,7 @@ class Maker:
             size, most = len(prepared.graph.nodes), controller.config.max_cluster_size
             detail = f"{size} operations, more than `--max_cluster_size={most}`"
             raise controller.trouble.uncompilable((Reason("budget", detail, controller.line(probe)),))
-        if probe.region.depth and not controller.strict and self.too_small(prepared):
+        if probe.region.depth and not controller.strict and self.too_small(prepared, heat):
             reason = Reason("too-small", "the loop body is too little work", controller.line(probe))
             plans.add(probe, native_plan(captured, reason))
             return None
@@ -108,6 +116,14 @@ class Maker:
 
     def compile(self, prepared: Prepared, probe: Probe) -> Plan:
         """Compile a prepared region."""
+        controller = self.controller
+        what = f"compiling {span(probe.region.lines)} of `{controller.original.__qualname__}`"
+        with EAR.span("compile", controller, probe), progress(what):
+            plan = self._compile(prepared, probe)
+        EAR.made(controller, probe, plan)
+        return plan
+
+    def _compile(self, prepared: Prepared, probe: Probe) -> Plan:
         controller = self.controller
         counters, start = controller.counters, time.perf_counter()
         compiles, loads = counters.compiles, counters.loads
@@ -133,6 +149,10 @@ class Maker:
 
     def prepare_rest(self, probe: Probe, values: tuple[Any, ...]) -> Prepared | None:
         """Capture the rest of a loop; `None` where it is not one graph. The price is noted."""
+        with EAR.span("capture", self.controller, probe):
+            return self._prepare_rest(probe, values)
+
+    def _prepare_rest(self, probe: Probe, values: tuple[Any, ...]) -> Prepared | None:
         controller, region = self.controller, probe.region
         assert controller.tree is not None
         start = time.perf_counter()
@@ -149,11 +169,16 @@ class Maker:
         """Whether `compile` would only have to load."""
         return is_at_hand(prepared, self.controller.config, _prefix(probe))
 
-    def too_small(self, prepared: Prepared) -> bool:
-        """Whether entering a plan would take longer than NumPy does."""
+    def too_small(self, prepared: Prepared, heat: Heat | None = None) -> bool:
+        """Whether entering a plan would take longer than NumPy does; where that was timed and the plan will be, too,
+        whether it would take much longer.
+        """
         cost = estimate(prepared.graph)
         saving = _SAVING_STATES if prepared.capture.draws else 0.0
-        return cost.plan_seconds + entry_cost(prepared.graph) + saving > cost.numpy_seconds
+        plan = Cost(cost.numpy_seconds, cost.plan_seconds + entry_cost(prepared.graph) + saving)
+        if heat is None:
+            return plan.plan_seconds > plan.numpy_seconds
+        return replace(plan, numpy_seconds=max(plan.numpy_seconds, heat.best)).clearly_loses
 
     def _split(self, probe: Probe, captured: Capture, values: dict[str, Any]) -> None:
         """A region is not captured as a whole: split it; calls of these types stay native here."""
@@ -192,4 +217,5 @@ def _end() -> None:
 
 
 cuts_off_if(is_started)
+when_cut_off(hold)
 atexit.register(_end)  # before what jax does at the end

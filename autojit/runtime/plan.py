@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
@@ -46,6 +46,8 @@ class Plan:
         is_used: Whether a call has been answered since the region had as many plans as it may have.
         seconds: What a call takes, where that was measured.
         numpy_seconds: What it takes in NumPy.
+        calls: The steps by the names under which the generated function finds what runs them.
+        names: What it finds by name: the constants of its text.
     """
 
     call: Callable[..., Any]
@@ -59,6 +61,8 @@ class Plan:
     is_used: bool = True
     seconds: float = 0.0
     numpy_seconds: float = 0.0
+    calls: dict[str, Step] = field(default_factory=dict)
+    names: dict[str, Any] = field(default_factory=dict)
 
     @property
     def is_native(self) -> bool:

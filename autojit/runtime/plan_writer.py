@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import types
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -56,7 +57,7 @@ def build(capture: Capture, graph: Graph, steps: tuple[Step, ...], executables: 
     writer.lines.append(f"    return ({', '.join([str(capture.exit), *parts])},)")
     writer.undo_draws(start)
     call, source = writer.finish()
-    return Plan(call, source, capture, graph, steps, executables)
+    return Plan(call, source, capture, graph, steps, executables, calls=writer.calls, names=call.__globals__)
 
 
 class _Writer:
@@ -83,6 +84,7 @@ class _Writer:
         self.operands: dict[str, str] = {}
         self.specs: dict[str, Spec] = {}
         self.moved: dict[str, str] = {}
+        self.calls: dict[str, Step] = {}
         self._taken: set[str] = set()
         self._made: dict[int, str] = {}
         self._next = 0
@@ -126,6 +128,7 @@ class _Writer:
     def step(self, step: Step, executables: dict[str, Executable]) -> None:
         if isinstance(step, ClusterStep):
             run = self.constant(executables[step.name].run, f"{step.name}_")
+            self.calls[run] = step
             arguments = ", ".join(self.text(value) for value in step.graph.inputs)
             values = list(step.graph.results)
             results = [f"r_{value}" for value in values]
@@ -137,6 +140,7 @@ class _Writer:
             return
         node = step.node
         function = self.constant(_host_call(node, self.capture.is_quiet), "host_")
+        self.calls[function] = step
         arguments = ", ".join(self.plain(operand) for operand in node.inputs)
         outputs = [f"h_{value.name}" for value in node.outputs]
         self.lines.append(f"    {', '.join(outputs)}, = {function}({arguments})")
@@ -266,7 +270,7 @@ class _Writer:
 
     # ---- the function
 
-    def finish(self) -> tuple[Callable[..., Any], str]:
+    def finish(self) -> tuple[types.FunctionType, str]:
         header = f"def plan({', '.join(self.capture.prologue.parameters)}):"
         source = "\n".join([header, *self.lines]) + "\n"
         file = f"{FILE}{next(_numbers)}>"

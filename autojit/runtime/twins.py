@@ -8,6 +8,9 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+#: What functions have that are instrumented, or will be at their first call.
+_ATTRIBUTES = {"__autojit_controller__", "__autojit_original__"}
+
 
 @functools.cache
 def libraries() -> tuple[str, ...]:
@@ -62,4 +65,5 @@ class Twins:
     def _wanted(self, function: types.FunctionType) -> bool:
         file = function.__code__.co_filename
         is_user = not file.startswith(libraries()) and not file.startswith("<frozen")
-        return is_user and function.__closure__ is None and not hasattr(function, "__autojit_controller__")
+        # Decorated functions, and those that a launcher has armed, have probes of their own, or will have.
+        return is_user and function.__closure__ is None and not _ATTRIBUTES & vars(function).keys()

@@ -103,4 +103,4 @@ def strict_warnings() -> None:
     """A mistake inside autojit fails the test that met it."""
     warnings.filterwarnings("error", r"autojit \[internal\]", aj.AutojitWarning)
     # A test calls with many shapes; then NumPy answers, which is compared too.
-    warnings.filterwarnings("ignore", r"autojit \[too-many-plans\]", aj.AutojitWarning)
+    warnings.filterwarnings("ignore", r"autojit \[too-many-plans\]", aj.AutojitWarning)  # NumPy's tests call with many kinds

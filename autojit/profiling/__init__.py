@@ -1,0 +1,1 @@
+"""Profiles: what happens in decorated functions, in time, for TensorBoard and as a table."""

@@ -1,0 +1,164 @@
+"""`NativeLines`: spans for the lines of decorated functions that Python runs."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import types
+from collections.abc import Callable
+from typing import Any
+
+from jax.profiler import TraceAnnotation
+
+from autojit.profiling.spans import Place
+from autojit.runtime.function import CONTROLLERS
+from autojit.runtime.history import Profiled
+from autojit.runtime.probe import Probe
+
+#: The trace function of one frame.
+_Local = Callable[[types.FrameType, str, Any], Any]
+
+
+class _Frame:
+    """The line that one frame is in.
+
+    Attributes:
+        outer: The frame of a decorated function that it was called from, in this thread.
+    """
+
+    def __init__(self, code: types.CodeType, outer: _Frame | None, profiled: Profiled) -> None:
+        self.code = code
+        self.outer = outer
+        self.line = code.co_firstlineno
+        self._profiled = profiled
+        self._entered = time.perf_counter()
+        self._open: TraceAnnotation | None = None
+        self._begun = 0.0
+        self._inside = 0.0  # seconds that calls of the same function have taken since
+
+    def begin(self) -> None:
+        """Python runs this line."""
+        if self._open is not None:
+            return
+        line, self._inside = self.line, 0.0
+        self._open = Place("native", self.code.co_qualname, self.code.co_filename, (line, line)).span()
+        self._open.__enter__()
+        self._begun = time.perf_counter()
+
+    def end(self) -> None:
+        """It has run, if Python did."""
+        if self._open is not None:
+            self._profiled.add(self.line, time.perf_counter() - self._begun - self._inside)
+            self._open.__exit__(None, None, None)
+            self._open = None
+
+    def leave(self) -> None:
+        """The frame ends."""
+        self.end()
+        around = self.outer
+        while around is not None and around._profiled is not self._profiled:
+            around = around.outer
+        if around is not None:
+            around._inside += time.perf_counter() - self._entered
+
+
+class NativeLines:
+    """Follows decorated functions line by line, in this thread and in those that it starts.
+
+    A line on which a probe asks for a plan is told by the probe: `asked` and `refused` say when, and that Python runs
+    it after all. What else stands on such a line is not told.
+
+    Attributes:
+        is_on: Whether it follows; not where a debugger or a measurement of coverage does.
+    """
+
+    def __init__(self) -> None:
+        self.is_on = sys.gettrace() is None and threading.gettrace() is None
+        self._known: dict[int, tuple[types.CodeType, Profiled | None]] = {}
+        self._probes: dict[int, dict[int, list[Probe]]] = {}
+        self._top = threading.local()
+
+    def start(self) -> None:
+        """Follow from now on. Calls that have begun are not followed."""
+        if self.is_on:
+            threading.settrace(self._call)
+            self._follow()
+
+    def stop(self) -> None:
+        """Follow no more."""
+        if self.is_on:
+            self.is_on = False
+            if threading.gettrace() == self._call:
+                threading.settrace(None)  # type: ignore[arg-type] -- Python takes it
+            self._leave_alone()
+
+    def _follow(self) -> None:
+        self._top.is_followed = True
+        sys.settrace(self._call)
+
+    def asked(self) -> None:
+        """A probe on the line where this thread is asks for a plan."""
+        if not getattr(self._top, "is_followed", False) or not self.is_on:
+            return
+        if sys.gettrace() is None:  # an exception in it, such as Ctrl-C, has taken it away
+            self._follow()
+        top: _Frame | None = getattr(self._top, "frame", None)
+        if top is not None:
+            top.end()
+
+    def refused(self) -> None:
+        """There is none."""
+        top: _Frame | None = getattr(self._top, "frame", None)
+        if top is not None and self.is_on:
+            top.begin()
+
+    def _leave_alone(self) -> None:
+        """Follow this thread no more."""
+        if sys.gettrace() == self._call:
+            sys.settrace(None)
+
+    def _profiled(self, code: types.CodeType) -> Profiled | None:
+        """What is known of the lines of a decorated function, if this is its code, as it was or with probes."""
+        known = self._known.get(id(code))
+        if known is None:
+            probes: dict[int, list[Probe]] = {}
+            for const in code.co_consts:
+                if isinstance(const, Probe):
+                    probes.setdefault(const.region.lines[0], []).append(const)
+            owners = [probe.owner for found in probes.values() for probe in found]
+            owners += [each for each in list(CONTROLLERS) if each.original.__code__ is code]
+            known = self._known[id(code)] = code, owners[0].history.profiled if owners else None
+            self._probes[id(code)] = probes
+        return known[1]
+
+    def _call(self, frame: types.FrameType, _event: str, _arg: Any) -> _Local | None:
+        code = frame.f_code
+        if not self.is_on or threading.current_thread().name.startswith("autojit-"):
+            self._leave_alone()
+            return None
+        profiled = self._profiled(code)
+        if profiled is None:
+            return None
+        self._top.is_followed = True
+        if frame.f_trace is None:  # or it is a generator that goes on
+            profiled.calls += 1
+        probes, place = self._probes[id(code)], _Frame(code, getattr(self._top, "frame", None), profiled)
+        self._top.frame = place
+
+        def local(frame: types.FrameType, event: str, _arg: Any) -> _Local | None:
+            if event == "line":
+                place.end()
+                if not self.is_on:
+                    self._leave_alone()
+                    return None
+                self._top.frame = place
+                place.line = frame.f_lineno
+                if not any(probe.on for probe in probes.get(place.line, ())):
+                    place.begin()
+            elif event == "return":
+                place.leave()
+                self._top.frame = place.outer
+            return local
+
+        return local
