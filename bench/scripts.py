@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import compileall
 import math
 import os
 import re
@@ -14,6 +15,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import autojit
 from bench.machine import describe, sentence
 from bench.saving import save
 
@@ -74,6 +76,7 @@ def run(script: Path, launched: bool, scale: str, cache: str) -> Run:
     start = [sys.executable, "-m", "autojit", "run", flags] if launched else [sys.executable]
     paths = [str(SCRIPTS.parents[2]), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "MPLBACKEND": "Agg"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed has its bytecode
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
         done = subprocess.run(
@@ -140,6 +143,7 @@ def main() -> int:
     options = parser.parse_args()
     names = [name for name in options.scripts.split(",") if name]
     machine, rows = describe(), []
+    compileall.compile_dir(Path(autojit.__file__).parent, quiet=1)
     for script in sorted(SCRIPTS.glob("*.py")):
         if not names or script.stem in names:
             rows.append(measure(script, options.scale, options.repeat, options.cache_dir))

@@ -19,6 +19,9 @@ from tests.chosen import choose
 if "AUTOJIT_TEST_CHOICE" in os.environ:
     choose(os.environ["AUTOJIT_TEST_CHOICE"])
 
+#: Whole programs, which `bench.scripts` runs in processes of their own.
+collect_ignore_glob = ["programs/scripts/*"]
+
 # No test imports what compiles in its middle; what opens the door has tests of its own, in processes of their own.
 DOOR.open()
 

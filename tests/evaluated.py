@@ -26,7 +26,7 @@ class Evaluated:
     is_loaded = False
     nbytes = 0
 
-    def __init__(self, graph: Graph, stored: object = None, choice: str = "") -> None:
+    def __init__(self, graph: Graph, stored: object = None, choice: str = "", is_portable: bool = False) -> None:
         self.name = graph.name
         self.graph = graph
 

@@ -266,7 +266,7 @@ def test_threads_that_go_on_and_what_autojit_does_in_the_users_name(tmp_path):
     )
     done = run(tmp_path, "--policy=eager", "--report=-", "late.py")
     assert done.returncode == 0 and "work (late.py:2)" in done.stderr, done.stderr
-    assert "code that was not looked into" not in done.stderr
+    assert not re.search("not looked into, most of it in (?!<module>)", done.stderr)  # the module itself is not
 
 
 def test_a_report_without_a_name(tmp_path):

@@ -164,8 +164,8 @@ class ExecutableCache:
 def _make(graph: Graph, key: Key, disk: DiskCache | None, choice: str) -> Executable:
     """Load an executable, or compile and store it."""
     if disk is None or not key.is_portable:
-        return Executable(graph, choice=choice)
-    return disk.obtain(key.digest, lambda stored: Executable(graph, stored, choice))
+        return Executable(graph, choice=choice, is_portable=key.is_portable)
+    return disk.obtain(key.digest, lambda stored: Executable(graph, stored, choice, is_portable=True))
 
 
 #: The cache of the process.

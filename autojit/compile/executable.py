@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from jax.errors import JaxRuntimeError
 
 from autojit.compile.frame import Frame
 from autojit.compile.options import compile_options
 from autojit.compile.patience import VERY_MANY, abandon, bounds_of, is_open, patiently
+from autojit.compile.questions import SERVICE, program_of
 from autojit.compile.stored import Stored
 from autojit.compile.transfer import REUSED, ResultMemory, give_back, result_memory
-from autojit.compile.xla import Program
+from autojit.compile.xla import JaxRuntimeError, Program
 from autojit.errors import Trapped
 from autojit.ir.graph import Graph
 from autojit.lowering.cluster import Lowered, Result, lower
@@ -36,11 +36,12 @@ class Executable:
 
     Args:
         graph: The cluster.
-        stored: The program as an earlier process has compiled it.
+        stored: The program as another process has compiled it.
         choice: XLA's options that measurement has chosen.
+        is_portable: Whether another process can compile it.
     """
 
-    def __init__(self, graph: Graph, stored: Stored | None = None, choice: str = "") -> None:
+    def __init__(self, graph: Graph, stored: Stored | None = None, choice: str = "", is_portable: bool = False) -> None:
         start = time.perf_counter()
         self.name = graph.name
         self.choice = choice
@@ -48,6 +49,9 @@ class Executable:
         parameters = self.lowered.parameters
         memory = [spec for spec in self.lowered.computed if spec.nbytes >= REUSED]
         self.is_loaded = stored is not None
+        is_new = stored is None and is_portable and SERVICE.answers()
+        if is_new:
+            stored = program_of(graph, choice)
         self.program = Program(
             self.lowered.function,
             [(parameter.shape, parameter.dtype) for parameter in parameters],
@@ -55,6 +59,7 @@ class Executable:
             compile_options(graph, choice),
             self.lowered.source,
             stored,
+            is_new,
         )
         self.compile_seconds = time.perf_counter() - start
         self._memory = [spec.nbytes for spec in memory]

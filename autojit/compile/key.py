@@ -6,13 +6,13 @@ import hashlib
 from types import EllipsisType
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
 from autojit.ir.graph import Const, Graph, Node, Operand
 from autojit.ir.index import Index, Place, Slice, Window
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
+from autojit.jax_names import jax_version
 from autojit.ops.table import TABLE
 
 #: Stands before an identity, which means something in this process only. Nothing else in a key can contain it.
@@ -43,7 +43,7 @@ def cluster_key(graph: Graph, choice: str = "") -> Key:
 
 def _graph(graph: Graph) -> list[str]:
     numbers: dict[str, int] = {}
-    lines = [f"jax {jax.__version__}"]
+    lines = [f"jax {jax_version()}"]
     for value in graph.inputs:
         lines.append(f"input {numbers.setdefault(value.name, len(numbers))} {_spec(value.spec)}")
     for node in graph.nodes:

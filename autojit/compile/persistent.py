@@ -10,12 +10,12 @@ import platform
 import sys
 from pathlib import Path
 
-import jax
 import jaxlib.version
 import numpy as np
 
 from autojit.compile.disk import DiskCache
 from autojit.config import Config
+from autojit.jax_names import jax_version
 
 
 def disk_cache(flags: Config) -> DiskCache | None:
@@ -57,7 +57,7 @@ def version() -> str:
     files = sorted((str(path.relative_to(package)), path.stat()) for path in package.rglob("*.py"))
     parts = [
         *(f"{name} {status.st_size} {status.st_mtime_ns}" for name, status in files),
-        f"jax {jax.__version__} jaxlib {jaxlib.version.__version__} numpy {np.__version__}",
+        f"jax {jax_version()} jaxlib {jaxlib.version.__version__} numpy {np.__version__}",
         *(f"{name}={os.environ.get(name)}" for name in ("XLA_FLAGS", "LIBXLA_FLAGS")),
         platform.platform(),
         _processor(),

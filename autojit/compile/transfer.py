@@ -6,12 +6,11 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from autojit.compile.pool import RESULTS, STAGING
 from autojit.compile.uninitialized import allocate
-from autojit.compile.xla import share
+from autojit.compile.xla import JaxRuntimeError, share
 from autojit.lowering.alignment import ALIGNMENT
 from autojit.lowering.parameters import Parameter
 
@@ -116,7 +115,7 @@ def result_memory(nbytes: int) -> Any:
         return buffer
     try:
         return allocate(nbytes)
-    except jax.errors.JaxRuntimeError:
+    except JaxRuntimeError:
         # XLA does not write into memory of NumPy's that is handed over: it allocates, which is correct and slow.
         return share(aligned_empty((nbytes,), np.dtype(np.uint8)))
 

@@ -12,12 +12,14 @@ import functools
 import threading
 from typing import Any
 
-import jax
 import numpy as np
 
 from autojit.compile.persistent import disk_cache
-from autojit.compile.xla import Program
+from autojit.compile.questions import SERVICE, memory_of
+from autojit.compile.stored import Stored
+from autojit.compile.xla import Program, register
 from autojit.config import current
+from autojit.jax_names import jax
 
 #: Smaller blocks share their pages with other data.
 HUGE_BYTES = 4 << 20
@@ -72,7 +74,14 @@ def _handler(frame: Any) -> None:
 
 @functools.cache
 def _register() -> None:
-    jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(_handler), platform="cpu", api_version=1)
+    register(_TARGET, _capsule(_handler), 1)
+
+
+def _capsule(function: Any) -> Any:
+    """A `PyCapsule` of a C function, which must outlive it."""
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    return new(ctypes.cast(function, ctypes.c_void_p), None, None)
 
 
 # Reentrant: a signal handler or finalizer may need memory while the same thread compiles an allocator.
@@ -80,22 +89,26 @@ _LOCK = threading.RLock()
 
 
 @functools.lru_cache(maxsize=256)
-def _allocator(nbytes: int) -> Program:
+def allocator(nbytes: int) -> Program:
+    """The program whose result is `nbytes` bytes of memory that nobody has written to."""
     _register()
 
     def allocate() -> list[Any]:
         return [jax.ffi.ffi_call(_TARGET, jax.ShapeDtypeStruct((nbytes,), np.uint8))()]
 
+    def make(stored: Stored | None) -> Program:
+        if stored is None and SERVICE.answers():
+            return Program(allocate, [], stored=memory_of(nbytes), is_new=True)
+        return Program(allocate, [], stored=stored)
+
     disk = disk_cache(current())
-    if disk is None:
-        return Program(allocate, [])
-    return disk.obtain(f"memory {nbytes}", lambda stored: Program(allocate, [], stored=stored))
+    return make(None) if disk is None else disk.obtain(f"memory {nbytes}", make)
 
 
 def allocate(nbytes: int) -> Any:
     """A jax array over `nbytes` bytes of fresh memory that XLA owns."""
     with _LOCK:
-        program = _allocator(nbytes)
+        program = allocator(nbytes)
     (buffer,) = program.launch([])
     if nbytes >= HUGE_BYTES and _madvise is not None:
         start = buffer.unsafe_buffer_pointer()

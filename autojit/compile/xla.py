@@ -10,28 +10,34 @@ from __future__ import annotations
 import ctypes
 import functools
 import inspect
+import os
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
-from jax._src import compiler, config, source_info_util
-from jax._src.core import ShapedArray
-from jax._src.interpreters import mlir
-from jaxlib import _hlo, _jax, lapack, xla_client  # type: ignore[attr-defined] -- no stubs
-from jaxlib.mlir import ir
 
 from autojit.compile.stored import Stored
 from autojit.errors import SourceLine
+from autojit.jax_names import POSTPONED, jax, named
 from autojit.lowering.segments import segmented
 from autojit.lowering.source import call_from
 
-# The innermost frame outside of jax and of these directories is the user's line.
-source_info_util.register_exclusion(str(Path(__file__).parents[1]) + "/")
+if POSTPONED:  # as jax does, or XLA tells of devices on stderr
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
+
+import ml_dtypes  # noqa: F401 -- jaxlib does when the first array is made, when one may lie beside the script
+from jaxlib import _hlo, _jax, lapack, xla_client  # type: ignore[attr-defined] -- no stubs
+from jaxlib._jax import JaxRuntimeError
+from jaxlib.mlir import ir
+
+compiler, config, mlir = map(named, ("jax._src.compiler", "jax._src.config", "jax._src.interpreters.mlir"))
+source_info_util = named("jax._src.source_info_util")
 
 #: The name in a program's options under which a map of further options of the CPU compiler stands.
 EXTRA = "xla_backend_extra_options"
@@ -66,9 +72,16 @@ def hold() -> None:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
 
 
+@functools.cache
+def _name_lines() -> None:
+    """The innermost frame outside of jax and of this package is the user's line."""
+    source_info_util.register_exclusion(str(Path(__file__).parents[1]) + "/")
+
+
 @contextmanager
 def neutral_settings() -> Iterator[None]:
     """Trace and compile under jax's defaults and 64-bit types, whatever the user has set. Thread-local."""
+    _name_lines()
     with ExitStack() as stack:
         for setting in (
             jax.enable_x64(True),
@@ -95,13 +108,15 @@ class Program:
         memory: Shape and dtype of the outputs that are written into memory that the caller hands over.
         options: XLA's compiler options.
         source: The user's line, which jax records.
-        stored: The program as an earlier process has compiled it: nothing is traced or compiled.
+        stored: The program as another process has compiled it: nothing is traced or compiled.
+        is_new: Whether `stored` was made for this process and is not yet stored anywhere.
 
     Attributes:
         outputs: Shape, dtype and size in bytes of each output.
+        is_deserialized: Whether another process has compiled it.
 
     Raises:
-        jax.errors.JaxRuntimeError: XLA cannot compile the program, or not load the stored one.
+        JaxRuntimeError: XLA cannot compile the program, or not load the stored one.
     """
 
     def __init__(
@@ -112,14 +127,18 @@ class Program:
         options: Mapping[str, Any] | None = None,
         source: SourceLine | None = None,
         stored: Stored | None = None,
+        is_new: bool = False,
     ) -> None:
         self._function = _with_memory(function, len(memory)) if memory else function
-        self._arguments = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in (*parameters, *memory)]
+        self._arguments = (*parameters, *memory)
         self._donated = tuple(range(len(parameters), len(self._arguments)))
         self._source = source
+        self.is_deserialized = stored is not None
+        self._new = stored if is_new else None
         if stored is not None:
             self._loaded = _load(stored.code)
-            self.__dict__["nbytes"] = len(stored.code)
+            if not is_new:
+                self.__dict__["nbytes"] = len(stored.code)
             self.outputs = stored.outputs
         else:
             self._loaded = self._compile(options or {})
@@ -128,7 +147,7 @@ class Program:
                 for aval in jax.tree.leaves(self.lowered.out_info)
             )
         self._handlers = [
-            _jax.array_result_handler(ShapedArray(shape, dtype), _sharding(), True, _skip_checks=True)
+            _jax.array_result_handler(Aval(shape, dtype), _sharding(), True, _skip_checks=True)
             for shape, dtype, _ in self.outputs
         ]
 
@@ -145,7 +164,8 @@ class Program:
     def _trace(self, function: Callable[..., Sequence[Any]]) -> Any:
         # Memory that is handed over counts as unused: XLA only writes to it.
         jitted = jax.jit(function, donate_argnums=self._donated, keep_unused=True)
-        return call_from(self._source, jitted.trace, *self._arguments)
+        arguments = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in self._arguments]
+        return call_from(self._source, jitted.trace, *arguments)
 
     def _compile(self, options: Mapping[str, Any]) -> Any:
         lowered = self.lowered
@@ -154,7 +174,7 @@ class Program:
                 options = _without(TREES, options)
             try:
                 return _compile(lowered, dict(options))
-            except jax.errors.JaxRuntimeError as error:
+            except JaxRuntimeError as error:
                 if not str(error).startswith("UNKNOWN"):
                     raise
                 # Very long chains of scalars, fused, are too much for XLA's emitter ("Unknown MLIR failure").
@@ -204,9 +224,13 @@ class Program:
 
     def to_stored(self) -> Stored | None:
         """The program for other processes; `None` if XLA cannot serialize it."""
+        if self._new is not None:  # once: it is stored now, or never
+            new, self._new = self._new, None
+            self.__dict__["nbytes"] = len(new.code)
+            return new
         try:
             code = self._loaded.serialize()
-        except jax.errors.JaxRuntimeError:
+        except JaxRuntimeError:
             code = b""
         self.__dict__["nbytes"] = len(code)
         return Stored(self.outputs, code) if code else None
@@ -267,9 +291,23 @@ def _compile(lowered: Any, options: dict[str, Any]) -> Any:
 def _load(code: bytes) -> Any:
     """A program that another process, of the same versions and on the same kind of machine, has serialized."""
     if b"lapack_" in code:
+        _register_lapack()
         lapack.prepare_lapack_call("getrf", np.dtype(np.float64))  # which lowering does for all of LAPACK, once
     client = device().client
     return client.deserialize_executable(code, xla_client.DeviceList((device(),)), None)
+
+
+@functools.cache
+def _register_lapack() -> None:
+    """Tell XLA where LAPACK's functions are, which jax has done where it was imported."""
+    if "jax" not in sys.modules:
+        for name, function, version in lapack.registrations()["cpu"]:
+            register(name, function, version)
+
+
+def register(name: str, function: Any, version: int) -> None:
+    """Tell XLA a function of its foreign function interface, a capsule, that programs call by name."""
+    xla_client.register_custom_call_target(name, function, "cpu", version)
 
 
 def _field(number: int, content: bytes) -> bytes:
@@ -299,14 +337,32 @@ def _with_memory(function: Callable[..., Sequence[Any]], count: int) -> Callable
     return wrapper
 
 
+class Sharding(_jax.SingleDeviceSharding):
+    """On one device, whole: what XLA's client asks of jax's class of this name."""
+
+    memory_kind = None
+
+    def _to_xla_hlo_sharding(self, axes: int) -> Any:
+        return xla_client.HloSharding.replicate()
+
+
 @functools.cache
 def _sharding() -> Any:
-    return jax.sharding.SingleDeviceSharding(device())
+    return Sharding(device())
+
+
+@dataclass(frozen=True, slots=True)
+class Aval:
+    """The type of an array: what XLA's client asks of jax's `ShapedArray`."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    weak_type: bool = False
 
 
 @functools.lru_cache(maxsize=1024)
-def _aval(shape: tuple[int, ...], dtype: np.dtype) -> Any:
-    return ShapedArray(shape, dtype)
+def _aval(shape: tuple[int, ...], dtype: np.dtype) -> Aval:
+    return Aval(shape, dtype)
 
 
 def hlo_text(module: Any, metadata: bool) -> str:

@@ -42,7 +42,7 @@ def _llvm_ir(executable: Executable) -> str:
 
 
 def _assembly(executable: Executable) -> str:
-    if executable.is_loaded:  # XLA keeps the code of such a program in another form
+    if executable.program.is_deserialized:  # XLA keeps the code of such a program in another form
         executable = Executable(executable.lowered.graph, choice=executable.choice)
     stored = executable.to_stored()
     if stored is None:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
+import threading
 import types
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from typing import Any
 
+from autojit.compile.service import PATHS
 from autojit.config import Config, current, merge
 from autojit.errors import FlagError
 from autojit.launch.arm import arm
 from autojit.launch.rewrite import code_of
 from autojit.launch.scope import Scope
+from autojit.runtime.background import MAKING
+from autojit.runtime.twins import libraries
 
 
 class Loader(SourceFileLoader):
@@ -37,6 +41,8 @@ class Finder:
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
         """The import system's question."""
+        if path is None and threading.get_ident() in MAKING and (spec := PathFinder.find_spec(name, PATHS, target)):
+            return spec  # what autojit imports late is not what lies beside the script
         spec = PathFinder.find_spec(name, path, target)
         if spec is None or type(spec.loader) is not SourceFileLoader or spec.origin is None:
             return spec
@@ -72,6 +78,7 @@ def install(scope: Scope | None = None, config: Config | None = None) -> None:
         scope: Which modules; the user's own by default.
         config: The flags of their functions; those of the process by default.
     """
+    libraries()  # what it imports must not ask the finder
     others = [other for other in sys.meta_path if type(other) is not Finder]
     # In the place of Python's own finder, which it asks: those before it go first, as ever.
     place = others.index(PathFinder) if PathFinder in others else len(others)

@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+from autojit.compile.service import SERVICE
 from autojit.errors import AutojitError
 from autojit.launch.findings import find
 from autojit.launch.report import to_report, to_screen
@@ -39,6 +40,7 @@ class Reporting:
 
     def begin(self) -> None:
         """The program begins."""
+        SERVICE.start()  # however short it is, it is to be looked into
         with contextlib.suppress(RuntimeError):  # no more threads; the end tells it
             self._samples.start()
 

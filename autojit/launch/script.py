@@ -16,7 +16,7 @@ from pathlib import Path
 
 from autojit import config as flags
 from autojit.config import Config
-from autojit.errors import AutojitError
+from autojit.errors import AutojitError, FlagError
 from autojit.launch import hook
 from autojit.launch.reporting import Reporting, tell
 from autojit.launch.rewrite import code_of
@@ -83,6 +83,12 @@ def prepare(words: Sequence[str]) -> Callable[[], int]:
         code, module = _script(name, config)
     sys.modules["__main__"] = module
     return lambda: _run(code, module, given.summary, reporting)
+
+
+def refuse(error: AutojitError) -> int:
+    """Tell what is wrong with a command's words; the exit status."""
+    print(error, file=sys.stderr)
+    return 2 if isinstance(error, FlagError) else 1
 
 
 def _run(code: types.CodeType, module: types.ModuleType, tells: bool, reporting: Reporting | None) -> int:

@@ -13,9 +13,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from jax import lax
 
 from autojit.ir.graph import Graph, Node, Value
+from autojit.jax_names import lax
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from jax.extend import core
+from autojit.jax_names import core
 
 #: The longest chain of a segment, in operations on arrays of at least `_FEW` elements. Chains of `np.exp`, `np.tanh`,
 #: `np.arcsin`, quotients and choices take 0.5 to 1 times as long with 64 as with 128 where there are many elements,

@@ -8,12 +8,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import jax.numpy as jnp
 import numpy as np
 
 from autojit.errors import AutojitError, SourceLine
 from autojit.ir.graph import Const, Graph, Node, Operand, Value
 from autojit.ir.spec import Spec
+from autojit.jax_names import jnp
 from autojit.lowering.boxes import Box, are_useful, is_readable, part_of, read
 from autojit.lowering.parameters import Parameter, parameters_of, unpack
 from autojit.lowering.source import call_from

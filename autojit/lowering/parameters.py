@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from jax import lax
 
 from autojit.ir.graph import Graph, Value
+from autojit.jax_names import lax
 from autojit.lowering.alignment import ALIGNMENT
 from autojit.lowering.boxes import Box, box
 from autojit.lowering.split import Split

@@ -15,11 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-from jax import lax
-from jax.extend import core
-
+from autojit.jax_names import core, jax, jnp, lax
 from autojit.lowering.chains import Chains, is_apart, is_plain, size, variables, weight
 
 #: What so few operations make of literals is not stored for a later segment: it is made there again ...

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec
+from autojit.jax_names import jnp
 from autojit.ops import exact
 
 

@@ -7,18 +7,17 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from autojit.ir.op import Lower, Op
 from autojit.ir.spec import Spec
+from autojit.jax_names import jnp, lax
 from autojit.ops import exact
 from autojit.ops.inference import by_shape, common_dtype, printed, public_name
 
 Trap = Callable[[Any], None]
 
-_HIGHEST = lax.Precision.HIGHEST
+_HIGHEST = "highest"
 
 
 def lower_product(rule: Callable[..., Any], *, sums: bool = True) -> Lower:
@@ -74,7 +73,7 @@ def _product(
         family="contraction",
         operands=operands,
         params=params,
-        infer=by_shape(call, rule, dtype, scalars=scalars),
+        infer=by_shape(public_name(function), call, rule, dtype, scalars=scalars),
         lower=lower,
         **more,
     )
@@ -285,7 +284,7 @@ def _einsum_dtype(*operands: Any, subscripts: str, optimize: Any = False) -> Any
     return np.einsum(subscripts, *operands)
 
 
-_einsum_specs = by_shape(_einsum, _einsum_rule, _einsum_dtype)
+_einsum_specs = by_shape("np.einsum", _einsum, _einsum_rule, _einsum_dtype)
 
 
 def _einsum_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:

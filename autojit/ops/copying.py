@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from autojit.errors import CannotCapture
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, result_spec
+from autojit.jax_names import jnp, lax
 from autojit.ops import exact
 from autojit.ops.families import small_dummy
 from autojit.ops.inference import compiled, moving, specs_of

@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Const
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, result_spec
+from autojit.jax_names import jnp, lax
 from autojit.ops import exact
 from autojit.ops.casting import cast, check_assignable
 from autojit.ops.families import small_dummy

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, spec_of
 from autojit.ir.warned import recorded
+from autojit.jax_names import jnp, lax
 from autojit.ops import elementwise_arithmetic as arithmetic
 from autojit.ops import elementwise_math as math
 from autojit.ops import exact

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
+from autojit.jax_names import jnp, lax
 from autojit.ops import elementwise_series as series
 from autojit.ops import exact
 from autojit.ops.elementwise_bits import in_float32, ldexp

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax.numpy as jnp
-from jax import lax
-
+from autojit.jax_names import jnp, lax
 from autojit.ops import exact
 from autojit.ops.elementwise_bits import frexp, power_of_two
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from autojit.ir.graph import Const
 from autojit.ir.op import Family, Infer, Lower, Op
 from autojit.ir.spec import COMPILED_DTYPES, Spec, result_spec
+from autojit.jax_names import jnp
 from autojit.ops import exact
 
 _PYTHON_TYPES = {"i": int, "f": float, "c": complex}

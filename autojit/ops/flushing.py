@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from autojit.ir.graph import Const
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
+from autojit.jax_names import jnp, lax
 from autojit.ops import exact
 from autojit.ops.families import row
 

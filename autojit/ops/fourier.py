@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from autojit.errors import CannotCapture
 from autojit.ir.op import Infer, Lower, Op
 from autojit.ir.spec import Spec
+from autojit.jax_names import jnp, lax
 from autojit.ops import exact
-from autojit.ops.inference import public_name, traced_shapes
+from autojit.ops.inference import public_name, shapes_by
 
 
 def _dtype(name: str, spec: Spec) -> np.dtype:
@@ -23,7 +22,8 @@ def _dtype(name: str, spec: Spec) -> np.dtype:
 
 
 def _infer(name: str) -> Infer:
-    function, rule = getattr(np.fft, name), getattr(jnp.fft, name)
+    function = getattr(np.fft, name)
+    shapes_of = shapes_by(f"np.fft.{name}", getattr(jnp.fft, name))
 
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
         (a,) = specs
@@ -35,9 +35,7 @@ def _infer(name: str) -> Infer:
         # NumPy refuses axes that are missing, and results without elements; which, short axes show.
         function(np.ones([min(length, 2) for length in a.shape], a.dtype), **params)
         try:
-            (shape,) = traced_shapes(
-                rule, [Spec(a.shape, np.dtype(np.float64) if a.dtype.kind in "biu" else a.dtype)], params
-            )
+            (shape,) = shapes_of([Spec(a.shape, np.dtype(np.float64) if a.dtype.kind in "biu" else a.dtype)], params)
         except Exception as error:
             function(np.broadcast_to(np.ones((), a.dtype), a.shape), **params)
             raise CannotCapture("keyword", f"not compiled for these arguments: {error}") from None

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from autojit.errors import CannotCapture
 from autojit.ir.index import Index, Slice
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
+from autojit.jax_names import jnp, lax
 from autojit.ops.inference import compiled, public_name, specs_of
 
 Trap = Callable[[Any], None]

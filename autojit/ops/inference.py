@@ -6,16 +6,20 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-import jax
 import numpy as np
 
 from autojit.errors import CannotCapture
 from autojit.ir.op import Family, Infer, Lower, Op
 from autojit.ir.spec import COMPILED_DTYPES, Spec, result_spec, spec_of
+from autojit.jax_names import jax
 from autojit.ops import exact
 from autojit.ops.families import flat_dummy, small_dummy
 
 Trap = Callable[[Any], None]
+#: The rules that are traced for the shapes of their results, by the names of their rows.
+RULES: dict[str, Callable[..., Any]] = {}
+#: At most one entry: what asks the process that has jax for the shapes that a rule gives, as `traced_shapes`.
+ELSEWHERE: list[Callable[[str, Sequence[Spec], dict[str, Any]], list[tuple[int, ...]]]] = []
 
 
 def specs_of(result: Any) -> tuple[Spec, ...]:
@@ -45,6 +49,7 @@ def by_call(call: Callable[..., Any]) -> Infer:
 
 
 def by_shape(
+    name: str,
     call: Callable[..., Any],
     rule: Callable[..., Any],
     dtype: Callable[..., Any] | None = None,
@@ -54,6 +59,7 @@ def by_shape(
     """Shapes from tracing `rule`; the dtypes from NumPy.
 
     Args:
+        name: The row's.
         call: The NumPy call, which tells what is wrong when `rule` refuses the shapes.
         rule: `rule(*xs, **params)`, in jax; it may take `trap`.
         dtype: `dtype(*dummies, **params)`: a call of NumPy on arrays whose axes have length 0 or 1. `None` when the
@@ -61,6 +67,7 @@ def by_shape(
         scalars: Whether a result without axes is a NumPy scalar; it is by default, where `dtype` is given.
     """
     wrap = result_spec if (dtype is not None if scalars is None else scalars) else Spec
+    shapes_of = shapes_by(name, rule)
 
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
         return cached(tuple(specs), tuple(params.items()))
@@ -73,7 +80,7 @@ def by_shape(
             wanted = [spec.dtype for spec in specs_of(dtype(*map(small_dummy, specs), **params))]
         compiled([Spec((), each) for each in wanted])
         try:
-            shapes = traced_shapes(rule, specs, params)
+            shapes = shapes_of(specs, params)
         except Exception as error:
             call(*map(flat_dummy, specs), **params)
             raise CannotCapture("keyword", f"not compiled for these arguments: {error}") from None
@@ -88,8 +95,20 @@ def common_dtype(specs: Sequence[Spec]) -> np.dtype:
     return np.result_type(*(spec.dtype for spec in specs))
 
 
-def traced_shapes(rule: Callable[..., Any], specs: Sequence[Spec], params: dict[str, Any]) -> list[tuple[int, ...]]:
-    """The shapes of what `rule` gives for operands of one dtype."""
+def shapes_by(name: str, rule: Callable[..., Any]) -> Callable[[Sequence[Spec], dict[str, Any]], list[tuple[int, ...]]]:
+    """What tells the shapes of a row's `rule(*xs, **params)` for operands of one dtype."""
+    assert name not in RULES, name
+    RULES[name] = rule
+
+    def shapes(specs: Sequence[Spec], params: dict[str, Any]) -> list[tuple[int, ...]]:
+        return (ELSEWHERE[-1] if ELSEWHERE else traced_shapes)(name, specs, params)
+
+    return shapes
+
+
+def traced_shapes(name: str, specs: Sequence[Spec], params: dict[str, Any]) -> list[tuple[int, ...]]:
+    """The shapes of what a row's rule in `RULES` gives for operands of one dtype."""
+    rule = RULES[name]
     with jax.enable_x64(True):
         dtype = common_dtype(specs)
         # jax has no sums and products of bools.
@@ -146,7 +165,7 @@ def moving(
     call = call or function
     more.setdefault("numpy", (function,))
     more.setdefault("name", public_name(function))
-    infer = by_call(call) if views else by_shape(call, rule)
+    infer = by_call(call) if views else by_shape(more["name"], call, rule)
     return Op(
         call=call, family=family, operands=operands, params=params, infer=infer, lower=lower_in_common(rule), **more
     )

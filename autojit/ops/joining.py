@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import jax.numpy as jnp
-from jax import lax
+from autojit.jax_names import jnp, lax
 
 #: More parts than this are concatenated: every element tests each part's place.
 MANY_PARTS = 8

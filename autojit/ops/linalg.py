@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from autojit.ir.op import Infer, Op
 from autojit.ir.spec import Spec
+from autojit.jax_names import jnp, lax
 from autojit.ops import exact
 from autojit.ops import linalg_norms as norms
 from autojit.ops import linalg_solving as solving
@@ -25,7 +24,7 @@ from autojit.ops.linalg_solving import inv, square_samples
 
 Trap = Callable[[Any], None]
 
-_HIGHEST = lax.Precision.HIGHEST
+_HIGHEST = "highest"
 
 #: The named tuples that functions with several results return, by row.
 RESULT_TYPES: dict[str, Any] = {

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from jax import lax
 
 from autojit.errors import CannotCapture
 from autojit.ir.op import Infer, Lower, Op
@@ -16,7 +15,7 @@ from autojit.ops.inference import by_shape, public_name
 
 Trap = Callable[[Any], None]
 
-_HIGHEST = lax.Precision.HIGHEST
+_HIGHEST = "highest"
 
 
 def quiet(flag: Any) -> None:
@@ -59,7 +58,7 @@ def matrix_infer(function: Any, rule: Callable[..., Any], square: bool) -> Infer
         dtype = inexact(x.dtype for x in xs)
         return rule(*(x.astype(dtype) for x in xs), trap=quiet, **params)
 
-    by_trace = by_shape(function, traced, function)
+    by_trace = by_shape(public_name(function), function, traced, function)
 
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
         check_matrices(function, specs, square)

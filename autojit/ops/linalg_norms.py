@@ -6,13 +6,12 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from autojit.errors import CannotCapture
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, result_spec
+from autojit.jax_names import jnp
 from autojit.ops import exact
 from autojit.ops import reductions_extremes as extremes
 from autojit.ops.contraction import lower_product, matmul_rule, trap_on_non_finite, trap_on_overflow
@@ -25,7 +24,7 @@ from autojit.ops.reductions_moments import sum_of
 
 Trap = Callable[[Any], None]
 
-_HIGHEST = lax.Precision.HIGHEST
+_HIGHEST = "highest"
 
 
 def _norm_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
@@ -180,6 +179,7 @@ POWER = Op(
 )
 
 _multi_dot_specs = by_shape(
+    "np.linalg.multi_dot",
     lambda *arrays: np.linalg.multi_dot(arrays),
     lambda *arrays: jnp.linalg.multi_dot(arrays, precision=_HIGHEST),
     lambda *arrays: np.linalg.multi_dot(arrays),

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
+from autojit.jax_names import jnp, lax
 from autojit.ops.linalg_common import each, matrix_row
 
 Trap = Callable[[Any], None]
 
-_HIGHEST = lax.Precision.HIGHEST
+_HIGHEST = "highest"
 
 
 def factor(a: Any, trap: Trap) -> tuple[Any, Any, Any]:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from autojit.ir.graph import Const, Graph, Node, Operand, Value, values_of
+from autojit.jax_names import jnp
 from autojit.ops.index_plan import plan_index
 from autojit.ops.reductions_moments import by_rows
 from autojit.ops.separate import expanding, lower_apart, separate

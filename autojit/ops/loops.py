@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
-from jax.extend.core import jaxpr_as_fun
 
 from autojit.ir.evaluate import evaluate
 from autojit.ir.graph import Const, Graph
 from autojit.ir.spec import Spec
+from autojit.jax_names import core, jax, jnp, lax
 from autojit.ops.families import row
 from autojit.ops.flushing import any_of
 from autojit.ops.loop_bodies import tidy
@@ -101,7 +98,7 @@ def _traced(body: Graph, values: Sequence[Any]) -> tuple[Callable[..., list[Any]
         return results
 
     # Tracing it here tells whether there is a flag before the loop is made.
-    return jaxpr_as_fun(jax.make_jaxpr(function)(*values)), traps
+    return core.jaxpr_as_fun(jax.make_jaxpr(function)(*values)), traps
 
 
 LOOP = row(

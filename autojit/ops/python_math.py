@@ -10,12 +10,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
+from autojit.jax_names import jnp, lax
 from autojit.ops import elementwise_arithmetic as arithmetic
 from autojit.ops import elementwise_bits as bits
 from autojit.ops import elementwise_math as rules

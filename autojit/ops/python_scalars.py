@@ -10,12 +10,11 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from autojit.ir.op import Op
 from autojit.ir.spec import PYTHON_DTYPES, Spec
+from autojit.jax_names import jnp, lax
 from autojit.ops import exact
 from autojit.ops.families import row, small_dummy
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from autojit.ir.index import Place, Slice, Window, ends_of
+from autojit.jax_names import jnp, lax
 from autojit.ops.index_plan import Axis, Plan
 
 Trap = Callable[[Any], None]

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
+from autojit.jax_names import jnp, lax
 from autojit.ops.elementwise_arithmetic import kind
 
 #: From this length on a vector is reduced by rows, which run in parallel.

@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
+from autojit.jax_names import jnp, lax
 from autojit.ops import exact
 from autojit.ops.elementwise_arithmetic import isnan, kind, truth
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
+from autojit.jax_names import jnp, lax
 from autojit.ops import exact
 from autojit.ops.elementwise_arithmetic import isnan, kind
 from autojit.ops.reductions_moments import count_of, without_nan

@@ -10,11 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
-from jax.experimental.xla_metadata import set_xla_metadata
-from jax.extend.core import jaxpr_as_fun
-
 from autojit.ir.graph import Graph, Node, values_of
+from autojit.jax_names import core, jax, set_xla_metadata
 
 Trap = Callable[[Any], None]
 
@@ -61,10 +58,10 @@ def separate(function: Callable[..., Any], trap: Trap, *xs: Any, steps: int = 0)
     with jax.disable_jit():  # a call inside would not be inlined either
         traced = jax.make_jaxpr(flat)(*xs)
     if len(traced.jaxpr.eqns) < steps:
-        results = jaxpr_as_fun(traced)(*xs)
+        results = core.jaxpr_as_fun(traced)(*xs)
     else:
         with set_xla_metadata(inlineable="false"):
-            results = jax.jit(jaxpr_as_fun(traced))(*xs)
+            results = jax.jit(core.jaxpr_as_fun(traced))(*xs)
     count = len(results) - len(flags)
     for flag in results[count:]:
         trap(flag)

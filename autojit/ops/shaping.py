@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
+from autojit.jax_names import jnp, lax
 from autojit.ops import text_helpers
 from autojit.ops.casting import cast, check_assignable
 from autojit.ops.indexing import check_value

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from autojit.errors import CannotCapture
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, result_spec
+from autojit.jax_names import jnp, lax
 from autojit.ops import exact
 
 Trap = Callable[[Any], None]

@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax.numpy as jnp
-from jax import lax
-
 from autojit.ir.index import Slice
+from autojit.jax_names import jnp, lax
 from autojit.ops.index_plan import Plan
 from autojit.ops.reading import array_indices, fold, read_box, span, starts_of
 

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from autojit.compile.service import SERVICE
 from autojit.runtime.forks import cuts_off_if
 
 log = logging.getLogger("autojit")
@@ -128,7 +129,7 @@ class Background:
             thread.join()
 
     def _run(self) -> None:
-        self._own = threading.get_ident()
+        self._own = SERVICE.patient = threading.get_ident()
         with making():
             self._work()
 

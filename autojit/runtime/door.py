@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.compile.service import SERVICE
 from autojit.errors import AutojitError
 from autojit.runtime import heat
 from autojit.runtime.background import making
@@ -22,7 +23,7 @@ from autojit.runtime.interrupts import deferred
 
 #: Seconds that opening takes.
 SECONDS = 0.2
-#: Where NumPy is not itself, it is looked at again after so many seconds.
+#: Where NumPy is not itself, or nobody is there yet who compiles, it is looked at again after so many seconds.
 _PAUSE = 0.1
 #: How many kinds of calls are remembered.
 _MOST = 256
@@ -36,10 +37,12 @@ class Door:
 
     Attributes:
         is_open: Whether all that lies behind it has been imported.
+        found: Why it could not be opened when somebody last looked; "" for nothing.
     """
 
     def __init__(self) -> None:
         self.is_open = False
+        self.found = ""
         self._maker: Any = None
         self._modules: dict[str, Any] = {}
         self._error = ""  # why it stays closed for ever
@@ -105,8 +108,8 @@ class Door:
 
         What NumPy has taken for all such calls counts: they share the import.
         """
-        if self.is_open:
-            return True
+        if self.is_open or time.perf_counter() < self._looks_again:
+            return self.is_open
         self._hot[hot] = None
         if len(self._hot) > _MOST:
             del self._hot[next(iter(self._hot))]
@@ -117,14 +120,17 @@ class Door:
 
     def is_worth(self, seconds: float) -> bool:
         """Whether to open it for work that has taken NumPy that long."""
-        return self.is_open or (seconds >= min(1.0, heat.WAITS) * SECONDS and self._can_open())
+        if self.is_open or seconds < min(1.0, heat.WAITS) * SECONDS:
+            return self.is_open
+        return self._can_open()
 
     def _can_open(self) -> bool:
         now = time.perf_counter()
         if now < self._looks_again or not self._lock.acquire(blocking=False):  # another thread opens it
             return False
         try:
-            is_free = not self._opens and not self.trouble()
+            self.found = self.trouble() or SERVICE.trouble
+            is_free = not self._opens and not self.found and SERVICE.is_ready()
             self._looks_again = 0.0 if is_free else now + _PAUSE
             return is_free
         finally:
@@ -156,18 +162,8 @@ def _replaced() -> str:
     return ""
 
 
-def _import_jax() -> None:
-    """As it is imported, jax draws from NumPy's generator: a program that has been seeded must not see that."""
-    state = np.random.get_state(legacy=False)
-    try:
-        importlib.import_module("jax")
-    finally:
-        np.random.set_state(state)
-
-
 #: The door of the process.
 DOOR = Door()
 cuts_off_if(DOOR.is_half_open)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=DOOR.shut)
-_import_jax()

@@ -8,7 +8,7 @@ import threading
 import time
 from typing import Any
 
-import jax
+import jaxlib
 
 from autojit.compile import executable, xla
 from autojit.runtime.background import MAKING
@@ -17,7 +17,7 @@ from autojit.runtime.plan import FILE
 #: Seconds between two looks.
 _PAUSE = 0.005
 _RUNS = (executable.__file__, xla.__file__)
-_COMPILES = os.path.dirname(jax.__file__)
+_COMPILES = os.path.join(os.path.dirname(os.path.dirname(jaxlib.__file__)), "jax", "")
 
 
 def wait_for_plans() -> None:

@@ -18,6 +18,7 @@ from autojit.capture.options import Options
 from autojit.capture.probes import can_be_timed, instrument
 from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
 from autojit.capture.source import source_of
+from autojit.compile.service import SERVICE
 from autojit.config import Config
 from autojit.errors import CannotCapture, Reason, SourceLine, Trapped, Varies
 from autojit.runtime import plans
@@ -31,7 +32,7 @@ from autojit.runtime.heat import Heat
 from autojit.runtime.history import History, span
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.plan import UNSET, Plan
-from autojit.runtime.probe import Probe, Restart
+from autojit.runtime.probe import IDLE, Probe, Restart
 from autojit.runtime.remade import remade
 from autojit.runtime.takeover import Takeover
 from autojit.runtime.trouble import Trouble
@@ -315,11 +316,11 @@ class Controller:
 
     def idle(self, probe: Probe) -> None:
         """All calls of a probe stay native: inside a loop, asking would cost more than it brings."""
-        if probe.region.depth and all(map(plans.is_numpys, probe.plans)):
-            if self.warm_up is None:
-                probe.on = False
-            else:  # other arguments may gain
+        if all(map(plans.is_numpys, probe.plans)):
+            if self.warm_up is not None and probe.is_deep:  # other arguments may gain
                 probe.sleep()
+            elif self.warm_up is None and probe.region.depth:
+                probe.on = False
 
     def trapped(self, probe: Probe, plan: Plan, error: Trapped) -> None:
         """A plan met data that is NumPy's; one that meets nothing else is given up.
@@ -390,7 +391,8 @@ class Controller:
                 probe.heats.clear()
                 probe.timed, probe.sleeps, probe.price = None, False, 0.0
                 probe.crowd = Crowd(self.config.max_plans)
-                probe.hits = probe.native = probe.traps = 0
+                probe.hits = probe.native = probe.traps = probe.answered = 0
+                probe.asks_until = IDLE
                 for takeover in probe.takeovers:
                     takeover.reset()
             self.counters = Counters()
@@ -452,6 +454,7 @@ def end() -> None:
         _looks.pop()()
     for controller in list(CONTROLLERS):
         controller.switch(False)
+    SERVICE.close()
     BACKGROUND.close()
     if is_alone():
         for controller in list(CONTROLLERS):

@@ -26,6 +26,8 @@ VERY_HOPELESS = 8.0
 _LAST = 8
 #: Calls on which NumPy spends fewer seconds cannot gain: entering a plan takes some 10 us.
 TINY = 15e-6
+#: ... and those on which it spends more may.
+LONG = 2 * TINY
 #: That many calls show that they are tiny.
 SEEN = 128
 #: After so many calls it is asked whether there are more kinds of them than plans ...
@@ -87,11 +89,11 @@ def price_of(capture_seconds: float, dropped: int) -> float:
 class HeatMap:
     """The kinds of calls of one region."""
 
-    __slots__ = ("_asked", "_calls", "_kinds", "_seconds", "_since", "_tiny")
+    __slots__ = ("_asked", "_calls", "_kinds", "_last", "_long", "_seconds", "_since", "_spent")
 
     def __init__(self) -> None:
         self._kinds: OrderedDict[tuple[Any, ...], Heat] = OrderedDict()
-        self._tiny = 0  # calls, of any kind, since the last one that was not
+        self._last = self._spent = self._long = 0.0  # of any kind: the last calls, their time, that of the long ones
         self._calls, self._seconds = 0.0, 0.0  # of all kinds, those passed over too
         self._asked, self._since = 0.0, perf_counter()  # how many there were when `are_many` last looked, and when
 
@@ -115,11 +117,18 @@ class HeatMap:
         heat.add(seconds)
         self._calls += 1
         self._seconds += seconds
-        self._tiny = self._tiny + 1 if seconds < TINY else 0
+        self._last += 1
+        self._spent += seconds
+        if seconds >= LONG:
+            self._long += seconds
 
     def are_tiny(self) -> bool:
-        """Whether no plan could be faster, whatever the kind of call."""
-        return self._tiny >= SEEN
+        """Whether no plan could be faster, whatever the kind of call: they are, and not a few that take most time."""
+        if self._last < SEEN:
+            return False
+        tiny = self._spent < TINY * self._last and 2 * self._long < self._spent
+        self._last = self._spent = self._long = 0.0
+        return tiny
 
     def are_many(self, most: int) -> bool:
         """Whether calls are short, and of so many kinds that none has its share of `most` plans and NumPy."""
@@ -148,6 +157,6 @@ class HeatMap:
     def clear(self) -> None:
         """Forget everything."""
         self._kinds.clear()
-        self._tiny = 0
+        self._last = self._spent = self._long = 0.0
         self._calls = self._seconds = 0.0
         self.go_on()

@@ -33,7 +33,7 @@ _NAPS = 1.0, 64.0
 #: In a light sleep: no thread has that number, and calls are timed for nobody.
 _NOBODY = 0, None
 
-#: A probe in a loop that has answered nothing this many times is asked no more.
+#: A probe in a loop that has answered nothing so many times, one after the other, is asked no more.
 IDLE = 64
 
 
@@ -57,13 +57,17 @@ class Probe:
         is_deep: Whether its sleep is a deep one: of all but the regions of a call of what the user has decorated.
         forgets: Whether it forgets in its sleep how long NumPy takes.
         slow: How many seconds such calls have taken since it fell asleep.
+        answered: How many calls plans had taken when somebody last looked whether all are NumPy's ...
+        asks_until: ... which is looked at again when so many have been.
         nap: How many seconds the next deep sleep takes.
         wakes: When this one ends.
     """
 
     __slots__ = (
         "__weakref__",
+        "answered",
         "around",
+        "asks_until",
         "crowd",
         "forgets",
         "heats",
@@ -95,6 +99,7 @@ class Probe:
         self.plans: tuple[Plan, ...] = ()
         self.hits = 0
         self.native = 0
+        self.answered, self.asks_until = 0, IDLE
         self.traps = 0
         self.made_for: tuple[int, tuple[Any, ...]] | None = None  # the thread and call that has just been given a plan
         self.state: Any = None
@@ -143,8 +148,8 @@ class Probe:
                 self.native += 1
                 if self.watched and not self.is_deep and self.timed is None:
                     self.timed = get_ident(), None
-                if self.native >= IDLE and not self.hits and plan.is_native:
-                    self.owner.idle(self)
+                if self.native >= self.asks_until and plan.is_native:
+                    self._rest()
                 return None
             self.hits += 1
             return result
@@ -159,6 +164,12 @@ class Probe:
         if type(result) is Restart:
             return self.owner.start_again(result.values)
         return result
+
+    def _rest(self) -> None:
+        """Many calls are NumPy's: be asked no more if all of them were since somebody last looked."""
+        if self.hits == self.answered:
+            self.owner.idle(self)
+        self.answered, self.asks_until = self.hits, self.native + IDLE
 
     def time(self, heat: Heat) -> None:
         """Note how long the statements take, which this thread runs next."""

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from autojit.compile.persistent import disk_cache
+from autojit.runtime import plans
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.door import DOOR
 from autojit.runtime.heat import Heat, price_of
@@ -48,15 +49,15 @@ class WarmUp:
         """Whether the first plan of the process pays for what has to be imported."""
         if DOOR.pays(heat):
             return True
-        if heat.seconds >= LONG_CLOSED and (trouble := DOOR.trouble()):
-            self.controller.trouble.warn("not-imported", trouble)
+        if heat.seconds >= LONG_CLOSED and DOOR.found:
+            self.controller.trouble.warn("not-imported", DOOR.found)
         return False
 
     def run_numpy(self, probe: Probe, heat: Heat) -> None:
         """NumPy takes a call, timed unless nothing follows from it."""
         if probe.watched:
             self.controller.wake()
-        if not probe.plans and probe.heats.are_tiny():
+        if probe.heats.are_tiny() and all(map(plans.is_numpys, probe.plans)):
             probe.sleep()
         elif not probe.plans and probe.is_deep and probe.heats.are_many(self.controller.config.max_plans):
             probe.pass_over()

@@ -1,0 +1,239 @@
+"""The compiler process: it has jax, which takes longer to import than many a program runs, and this process has not.
+
+It is started when a program has something to compile, and ends with it. It is no child of this process, which may wait
+for its children, and does not compete with it for the interpreter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from autojit.errors import AutojitError
+from autojit.jax_names import POSTPONED
+
+#: How often the process may end, as it starts or in the middle of its work, before nothing is given to it any more.
+_MOST_ENDS = 3
+#: For so many seconds it may wait for time that nobody else wants; then it is started as other processes are.
+LEISURE = 2.0 if hasattr(os, "SCHED_IDLE") else 0.0
+#: Its standard streams are nobody's: the program's own must not change.
+_SHELL = ("/bin/sh", "-c", '"$0" "$@" </dev/null >/dev/null 2>&1 &')
+_START = str(Path(__file__).with_name("start.py"))
+_NOT_STARTED = "the process that compiles could not be started"
+#: What it says when questions can be asked.
+READY = b"ready"
+#: Where modules are found, before the program's own folder is among these places.
+PATHS = [os.path.abspath(path) for path in sys.path]
+PATHS.sort(key=os.getcwd().__eq__)  # where it may lie, too, if autojit was found there
+
+
+_CONNECTION = "multiprocessing.connection"
+if POSTPONED:  # later a module of that name may lie beside the script
+    importlib.import_module(_CONNECTION)
+
+
+class CompilerEnded(AutojitError):
+    """The compiler process has ended in the middle of its work: XLA has crashed, or it took too much memory."""
+
+
+class _Gone(EOFError):
+    """The process was not there any more when it was to be asked."""
+
+
+class _Line:
+    """One of the connections to the process: one question at a time, and its answer."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self._identity = self._looked_at()
+        self._lock = threading.Lock()
+        self._asks = 0  # the thread that does
+
+    def _looked_at(self) -> tuple[int, int]:
+        status = os.fstat(self._connection.fileno())
+        return status.st_dev, status.st_ino
+
+    def is_there(self) -> bool:
+        """Whether the program has not closed the connection, as some close all files of theirs."""
+        try:
+            return self._looked_at() == self._identity
+        except OSError:
+            return False
+
+    def ask(self, question: bytes) -> bytes:
+        """The answer to a question, or without one what the process says by itself.
+
+        Raises:
+            OSError, EOFError: The process is not there any more.
+            AutojitError: This thread is asking already.
+        """
+        me = threading.get_ident()
+        if self._asks == me:
+            raise AutojitError("autojit was asked while it was compiling")
+        with self._lock:
+            self._asks = me
+            try:
+                if not self.is_there() or (question and self._connection.poll()):  # nothing is said without being asked
+                    raise _Gone
+                if question:
+                    self._connection.send_bytes(question)
+                return self._connection.recv_bytes()
+            finally:
+                self._asks = 0
+
+    def has_said(self) -> bool:
+        """Whether there is something to read, be it that nothing will come any more."""
+        return not self.is_there() or self._connection.poll()
+
+    def close(self, ends: bool) -> None:
+        """Close it, which `ends` the process behind it and a wait for its answer."""
+        if self.is_there():
+            if ends:
+                with socket.socket(fileno=os.dup(self._connection.fileno())) as ended:
+                    ended.shutdown(socket.SHUT_RDWR)
+            self._connection.close()
+        else:
+            self._connection._handle = None  # the number may be that of a file of the program's
+
+
+class Service:
+    """The compiler process of this one.
+
+    Attributes:
+        is_wanted: Whether this process leaves compiling to another one.
+        trouble: Why the process cannot be started; "" for nothing.
+        patient: The thread for which nobody waits; 0 for none.
+    """
+
+    def __init__(self, is_wanted: bool) -> None:
+        self.is_wanted = is_wanted and os.name == "posix" and bool(sys.executable)
+        self._lines: dict[str, _Line] = {}
+        self._is_ready = self._is_closed = False
+        self.trouble = ""
+        self._is_leisurely = False
+        self._began = 0.0  # when somebody first looked whether it is ready
+        self.patient = 0
+        self._ends = 0
+        self._lock = threading.RLock()
+
+    def start(self) -> None:
+        """Start the process now, where there is to be one, and not at leisure."""
+        if self.is_wanted:
+            with self._lock:
+                self._began = -LEISURE
+                self._started(leisurely=False)
+
+    def is_ready(self) -> bool:
+        """Whether there is nothing to wait for; if the process was not started, it is now."""
+        if self.is_wanted and not self._is_ready and self._lock.acquire(blocking=False):
+            try:
+                now = time.perf_counter()
+                self._began = self._began or now
+                is_late = now >= self._began + LEISURE
+                if is_late and self._is_leisurely:
+                    self._hang_up()
+                lines = self._started(leisurely=not is_late)
+                if lines and lines["later"].has_said():
+                    self._wait_for_start()
+            finally:
+                self._lock.release()
+        return self._is_ready or not self.is_wanted
+
+    def answers(self) -> bool:
+        """Whether this thread asks the process: where it could not be started, only those compile that must."""
+        return self.is_wanted and (not self.trouble or threading.get_ident() == self.patient)
+
+    def ask(self, question: bytes) -> bytes:
+        """The answer to a question.
+
+        Args:
+            question: What is asked. Where `patient` is this thread, the answer may take its time.
+
+        Raises:
+            CompilerEnded: There is no answer.
+        """
+        try:
+            return self._ask(question)
+        except _Gone:  # it has ended while nobody wanted anything
+            return self._ask(question)
+
+    def _ask(self, question: bytes) -> bytes:
+        with self._lock:
+            if self._is_closed or self._ends >= _MOST_ENDS:
+                raise CompilerEnded("the process that compiles has ended")
+            lines = self._started(leisurely=False)
+            if lines and not self._is_ready:
+                self._wait_for_start()
+            if not self._is_ready:
+                raise CompilerEnded(self.trouble or f"{_NOT_STARTED}: it ended at once")
+        try:
+            return lines["later" if threading.get_ident() == self.patient else "now"].ask(question)
+        except AutojitError:  # nothing was asked
+            raise
+        except BaseException as error:  # also one of a signal: the answer would be taken for that to another question
+            with self._lock:
+                if self._lines is lines:
+                    self._hang_up()
+                    self._ends += 1
+            if isinstance(error, OSError | EOFError) and not isinstance(error, _Gone):
+                raise CompilerEnded("the process that compiles has ended in the middle of its work") from error
+            raise
+
+    def _started(self, leisurely: bool) -> dict[str, _Line]:
+        """The connections, made now if there are none."""
+        if not (self._lines or self._is_closed or self.trouble):
+            self._is_leisurely = leisurely
+            pairs = {name: sys.modules[_CONNECTION].Pipe() for name in ("now", "later")}
+            theirs = [other.fileno() for _, other in pairs.values()]
+            given = [*map(str, theirs), str(int(leisurely)), *PATHS]
+            environment = {**os.environ, "AUTOJIT_FLAGS": "--disk_cache=0"}
+            try:
+                words = [*_SHELL, sys.executable, "-P", "-W", "ignore", _START, *given]
+                subprocess.run(words, pass_fds=theirs, env=environment, cwd="/", check=False)
+                self._lines = {name: _Line(mine) for name, (mine, _) in pairs.items()}
+            except OSError as error:
+                self.trouble = f"{_NOT_STARTED}: {error}"
+            for _, other in pairs.values():
+                other.close()
+        return self._lines
+
+    def _wait_for_start(self) -> None:
+        """Read the first word."""
+        try:
+            self._lines["later"].ask(b"")
+            self._is_ready = True
+        except (OSError, EOFError):
+            self._hang_up()
+            self._ends += 1
+            if self._ends >= _MOST_ENDS:
+                self.trouble = f"{_NOT_STARTED}: it ended at once"
+
+    def _hang_up(self, ends: bool = True) -> None:
+        lines, self._lines, self._is_ready = self._lines, {}, False
+        for line in lines.values():
+            with contextlib.suppress(OSError):
+                line.close(ends)
+
+    def close(self) -> None:
+        """End the process, whatever it is doing, and start no other one."""
+        self._is_closed = True
+        self._hang_up()
+
+    def forget(self) -> None:
+        """Leave the connections to the parent of this process, which was forked."""
+        self._lock = threading.RLock()
+        self._hang_up(ends=False)
+
+
+#: The compiler process of this one.
+SERVICE = Service(POSTPONED)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=SERVICE.forget)

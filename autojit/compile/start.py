@@ -1,0 +1,53 @@
+"""Where the compiler process begins: a file that is run by its path, since importing the package is work already.
+
+Threads of a matrix product wait for each other, so that one which shares its processor delays all. A program that soon
+ends is not to be delayed by an import: at leisure it takes only the time that nobody else wants.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import signal
+import sys
+import threading
+from typing import Any
+
+#: What a program does not wait for takes a quarter of a processor that it shares.
+_NICE = 5
+
+
+def main(now: str, later: str, leisurely: str, *paths: str) -> None:
+    """Answer until the other process ends.
+
+    Args:
+        now: The number of a connected socket, for questions on whose answers the program waits.
+        later: The same for others.
+        leisurely: "1" if the import need never come to an end where others want all processors.
+        paths: Where modules are found.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.path[:] = paths
+    found: list[Any] = []
+
+    def start() -> None:
+        if leisurely == "1":
+            with contextlib.suppress(OSError):
+                os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))  # of this thread alone
+        found.append(importlib.import_module("autojit.compile.serve").serve)
+
+    def serve_later() -> None:
+        os.nice(_NICE)  # as above
+        found[0](int(later), says_ready=True)
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    thread.join()
+    if found:
+        threading.Thread(target=serve_later, daemon=True).start()
+        found[0](int(now))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

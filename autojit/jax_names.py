@@ -1,0 +1,89 @@
+"""jax by name for the rooms that use it: the modules themselves, or what stands for them until jax is needed.
+
+Importing jax takes longer than many a program runs. Under `python -m autojit run` another process compiles, and this
+one has no use for jax unless something must be compiled here after all.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+
+def _is_launched() -> bool:
+    """Whether `python -m autojit` is being started, which imports this package before it has read its own words."""
+    words = sys.orig_argv
+    return sys.argv[:1] == ["-m"] and ("-mautojit" in words or ("-m", "autojit") in pairwise(words))
+
+
+#: Whether jax is left alone until it is needed.
+POSTPONED = _is_launched()
+
+
+def import_jax() -> None:
+    """As it is imported, jax draws from NumPy's generator: a program that has been seeded must not see that."""
+    if "jax" not in sys.modules:
+        state = np.random.get_state(legacy=False)
+        try:
+            importlib.import_module("jax")
+        finally:
+            np.random.set_state(state)
+
+
+@functools.cache
+def jax_version() -> str:
+    """The version of jax, which need not have been imported."""
+    return importlib.import_module("importlib.metadata").version("jax")  # which takes some 10 ms to import
+
+
+class Name:
+    """Stands for a module of jax's, or for something in it: imports jax when it is called.
+
+    Once it has been, whatever is asked of it is jax's own.
+    """
+
+    __slots__ = ("_module", "_names")
+
+    def __init__(self, module: str, names: tuple[str, ...] = ()) -> None:
+        self._module, self._names = module, names
+
+    def _found(self) -> Any:
+        import_jax()
+        return functools.reduce(getattr, self._names, importlib.import_module(self._module))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._found(), name) if "jax" in sys.modules else Name(self._module, (*self._names, name))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._found()(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return ".".join((self._module, *self._names))
+
+
+def named(module: str) -> Any:
+    """A module of jax's, or what stands for it."""
+    return Name(module) if POSTPONED else importlib.import_module(module)
+
+
+if not POSTPONED:
+    import_jax()
+
+if TYPE_CHECKING:
+    import jax
+    from jax import lax
+    from jax import numpy as jnp
+    from jax.experimental.xla_metadata import set_xla_metadata
+    from jax.extend import core
+else:
+    jax, jnp, lax, core = map(named, ("jax", "jax.numpy", "jax.lax", "jax.extend.core"))
+    set_xla_metadata = named("jax.experimental.xla_metadata").set_xla_metadata
+
+__all__ = ["POSTPONED", "core", "import_jax", "jax", "jax_version", "jnp", "lax", "named", "set_xla_metadata"]
