@@ -200,7 +200,7 @@ def test_forked_processes(folder):
         folder,
         """
 import warnings
-warnings.simplefilter("ignore", DeprecationWarning)
+warnings.simplefilter("ignore", DeprecationWarning)  # of forks with threads
 for until in (lambda: SERVICE._lines, is_compiled):
     heat(until)
     child = os.fork()
@@ -256,7 +256,7 @@ def test_a_program_that_imports_jax_itself(folder):
 class _Shown:
     """A service whose process is this one."""
 
-    def __init__(self, monkeypatch):
+    def __init__(self):
         pairs = [Pipe(), Pipe()]
         self.now, self.later = [theirs for _, theirs in pairs]
         self.service = Service(True)
@@ -266,8 +266,8 @@ class _Shown:
         self.later.send_bytes(service.READY)
 
 
-def test_closing_ends_a_wait(monkeypatch):
-    shown, raised = _Shown(monkeypatch), []
+def test_closing_ends_a_wait():
+    shown, raised = _Shown(), []
 
     def ask():
         with pytest.raises(CompilerEnded) as error:
@@ -285,8 +285,8 @@ def test_closing_ends_a_wait(monkeypatch):
         shown.service.ask(b"more")
 
 
-def test_an_interrupted_question_ends_the_process(monkeypatch):
-    shown = _Shown(monkeypatch)
+def test_an_interrupted_question_ends_the_process():
+    shown = _Shown()
 
     def stop(*_):
         raise TimeoutError
@@ -312,8 +312,8 @@ def test_what_is_not_for_the_other_process():
     assert type(error) is AutojitError and "UNKNOWN: what XLA says" in str(error)
 
 
-def test_a_question_inside_of_another(monkeypatch):
-    shown = _Shown(monkeypatch)
+def test_a_question_inside_of_another():
+    shown = _Shown()
     assert shown.service.is_ready()
 
     def inner(*_):

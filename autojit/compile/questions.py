@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Sequence
 from typing import Any
 
-from autojit.compile.service import SERVICE, CompilerEnded
+from autojit.compile.service import SERVICE
 from autojit.compile.stored import Stored
 from autojit.errors import AutojitError
 from autojit.ir.graph import Graph
@@ -92,4 +92,4 @@ def error_of(error: BaseException) -> bytes:
 if SERVICE.is_wanted:
     inference.ELSEWHERE.append(_shapes)
 
-__all__ = ["SERVICE", "CompilerEnded", "error_of", "memory_of", "packed", "program_of", "unpacked"]
+__all__ = ["SERVICE", "error_of", "memory_of", "packed", "program_of", "unpacked"]

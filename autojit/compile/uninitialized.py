@@ -96,12 +96,13 @@ def allocator(nbytes: int) -> Program:
     def allocate() -> list[Any]:
         return [jax.ffi.ffi_call(_TARGET, jax.ShapeDtypeStruct((nbytes,), np.uint8))()]
 
+    disk = disk_cache(current())
+
     def make(stored: Stored | None) -> Program:
         if stored is None and SERVICE.answers():
-            return Program(allocate, [], stored=memory_of(nbytes), is_new=True)
+            return Program(allocate, [], stored=memory_of(nbytes), is_new=disk is not None)
         return Program(allocate, [], stored=stored)
 
-    disk = disk_cache(current())
     return make(None) if disk is None else disk.obtain(f"memory {nbytes}", make)
 
 
