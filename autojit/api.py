@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 import warnings
 from collections.abc import Callable
@@ -115,7 +116,10 @@ def _methods(controller: Controller) -> dict[str, Any]:
 
 
 def _not_a_function(function: Callable[..., Any]) -> Any:
-    reason = Reason("not-a-function", f"`{getattr(function, '__name__', function)!s}` is not written in Python")
+    name, module = getattr(function, "__name__", function), str(getattr(function, "__module__", ""))
+    is_numpys = module.partition(".")[0] == "numpy" and isinstance(inspect.unwrap(function), types.FunctionType)
+    what = "is one of NumPy's: decorate the function that calls it" if is_numpys else "is not written in Python"
+    reason = Reason("not-a-function", f"`{name!s}` {what}")
     warnings.warn(f"autojit [{reason.id}]: {reason.detail}; it runs as it is", AutojitWarning, stacklevel=4)
 
     @functools.wraps(function)

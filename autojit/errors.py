@@ -27,7 +27,14 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class ReasonKind:
-    """A row of the reason table: one way in which code stays out of a cluster."""
+    """A row of the reason table: one way in which code stays out of a cluster.
+
+    Attributes:
+        id: Its name, as reports and warnings have it in brackets.
+        title: The same in words.
+        why: What stands in the way.
+        hint: What to do.
+    """
 
     id: str
     title: str
@@ -62,7 +69,7 @@ _ROWS = [
     ReasonKind(
         "host-op",
         "a pure function that runs on the host",
-        "the function has no XLA lowering, so it runs in NumPy between two clusters",
+        "the function has no XLA lowering, or a slower one; it runs in NumPy between two clusters",
         "nothing to do in most cases; for one program, call it outside of the function",
     ),
     ReasonKind(
@@ -97,9 +104,9 @@ _ROWS = [
     ),
     ReasonKind(
         "moving-shape",
-        "a shape that changes from one iteration to the next",
-        "every new shape would need a compilation",
-        "nothing to do: the line runs in NumPy",
+        "a shape or number that changes from one iteration to the next",
+        "every new one would need a compilation",
+        "keep shapes the same, for example by writing into an array that is made before the loop",
     ),
     ReasonKind(
         "data-value",
@@ -110,8 +117,8 @@ _ROWS = [
     ReasonKind(
         "long-loop",
         "a loop too long to unroll",
-        "the loop would take more operations than the budget allows",
-        "nothing to do: the loop runs in Python, its body is compiled",
+        "unrolled it would take more operations than the budget allows; Python runs it, and its body may be compiled",
+        "hand only arrays and numbers, of shapes that stay the same, from one iteration to the next: then it is rolled",
     ),
     ReasonKind(
         "budget",
@@ -123,7 +130,7 @@ _ROWS = [
         "argument-type",
         "an argument or variable of a type that is not compiled",
         "only exact `np.ndarray`s of bool, integer, float and complex types, and scalars, enter a cluster",
-        "convert the value with `np.asarray(value, dtype=...)` before the call",
+        "convert the value with `np.asarray(value, dtype=...)` before the call, or where it is made",
     ),
     ReasonKind(
         "keyword",
@@ -240,11 +247,13 @@ class Reason:
         id: A key of `REASONS`.
         detail: What exactly was met, in the user's words.
         source: Where.
+        cause: The earlier line that stays native for a reason of its own, and makes a value that is missing here.
     """
 
     id: str
     detail: str
     source: SourceLine | None = None
+    cause: SourceLine | None = None
 
     @property
     def kind(self) -> ReasonKind:
@@ -262,6 +271,7 @@ class Reason:
             "page": self.kind.page,
             "file": where.file if where else None,
             "line": where.line if where else None,
+            "cause_line": self.cause.line if self.cause else None,
             "source": where.text if where else None,
         }
 
@@ -272,14 +282,31 @@ class Reason:
 
 
 class AutojitError(Exception):
-    """The base of every exception that autojit itself raises."""
+    """The base of every exception that autojit itself raises: `except autojit.AutojitError` catches them all.
+
+    What NumPy or your own code raises is none of them; it comes as without autojit, with its own type and text.
+
+    It is raised as itself where something is asked for that cannot be had: the compiler IR of a call of which nothing
+    compiles, machine code without the packages that read it, a profile inside of another one, a file or a function
+    that a command does not find. A function under `jit_compile` raises it if autojit or XLA fails inside (with the
+    cause as its `__cause__`); one under `autocluster` warns, and NumPy goes on.
+
+    The text says what was asked for, why it cannot be had, and what would help. For the failures of a decorated
+    function change the decorator to `autocluster`, and please report it.
+    """
 
 
 class UncompilableError(AutojitError):
     """`jit_compile` met code that cannot be one XLA program.
 
+    Raised by a call, before anything of it has run, and by `get_compiler_ir` of such a function. The text has all
+    reasons, not only the first, each with its line, why it stands in the way, and a hint.
+
+    Follow the hints, or use `autocluster`, which compiles the rest and leaves these places to NumPy.
+
     Attributes:
-        reasons: Every reason, in program order, not only the first.
+        name: The function.
+        reasons: Every reason, in program order.
     """
 
     def __init__(self, name: str, reasons: tuple[Reason, ...]) -> None:
@@ -292,20 +319,42 @@ class UncompilableError(AutojitError):
 
 
 class FlagError(AutojitError, ValueError):
-    """An unknown flag or a bad flag value in `AUTOJIT_FLAGS` or a keyword."""
+    """An unknown flag or a bad value of one, in `AUTOJIT_FLAGS`, on a command line or as a keyword; a ValueError, too.
+
+    Raised where the mistake stands: by the decorator that has the keyword, by the first decorator of a process whose
+    `AUTOJIT_FLAGS` are wrong; a command says it on stderr and ends with status 2. The text names the flag that is
+    spelled most like it, or what the flag takes.
+
+    `python -m autojit flags` prints all flags.
+    """
 
 
 class AutojitWarning(UserWarning):
-    """autojit fell back to NumPy for a reason that the user should know."""
+    """autojit fell back to NumPy for a reason that the user should know. Results are NumPy's all the same.
+
+    A warning is given once for each function and kind, at your line that made the call or has the decorator. The text
+    begins with its kind in brackets:
+
+    - `[too-many-plans]`: more combinations of shapes and constants than `--max_plans`; it names the arguments that
+      change, and what they were. Pass fewer shapes, or raise the flag.
+    - `[not-a-function]`: what is decorated is not written in Python and runs as it is. Decorate what calls it.
+    - `[internal]`: autojit or XLA failed. Please report it, with the text.
+    - `[disk-cache]`: programs cannot be kept in files, and why. `--cache_dir` takes another directory.
+    - `[not-imported]`: the part of autojit that compiles cannot be imported now, and why.
+    - `[check]`: under `--check`, results that differ from NumPy's: where, by how much, and in which operation.
+
+    Python's own filters treat it like others: `warnings.simplefilter("error", autojit.AutojitWarning)` raises it.
+    """
 
 
 class CannotCapture(Exception):
     """Internal: a place that cannot enter a graph; carries a reason id and the detail."""
 
-    def __init__(self, id: str, detail: str) -> None:
+    def __init__(self, id: str, detail: str, cause: SourceLine | None = None) -> None:
         super().__init__(f"[{id}] {detail}")
         self.id = id
         self.detail = detail
+        self.cause = cause
 
 
 class Trapped(Exception):

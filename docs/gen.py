@@ -1,4 +1,4 @@
-"""Pages made from the package's own tables, as an MkDocs hook: flags, reasons, ops. They cannot be out of date."""
+"""Pages made from the package's tables and the repository's files, as an MkDocs hook. They cannot be out of date."""
 
 from __future__ import annotations
 
@@ -13,14 +13,25 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from autojit.config import ENVIRONMENT_VARIABLE, FLAGS
 from autojit.errors import REASONS
+from docs.gen_call import PAGE, call_page
+from docs.gen_copies import COPIES, copied
+from docs.gen_errors import errors_page
 from docs.gen_ops import ops, table
 
 
 def on_files(files: Any, config: Any) -> Any:
     """Add the generated pages (called by MkDocs)."""
-    for name, text in (("flags", flags()), ("reasons", reasons()), ("ops", ops())):
+    made = {"flags": flags(), "reasons": reasons(), "errors": errors_page(), "ops": ops()}
+    for name, text in made.items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))
+    for source, page in COPIES.items():
+        files.append(File.generated(config, page, content=copied(source)))
     return files
+
+
+def on_page_markdown(text: str, page: Any, config: Any, files: Any) -> str:
+    """Put the outputs into the page of one call (called by MkDocs)."""
+    return call_page() if page.file.src_uri == PAGE else text
 
 
 def flags() -> str:

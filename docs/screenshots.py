@@ -1,4 +1,5 @@
-"""The pictures of the guides: `python -m docs.screenshots` opens what notebooks show in a browser without a window.
+"""The pictures of the guides: `python -m docs.screenshots` opens what notebooks and reports show in a browser without a
+window.
 
 It needs Chromium or Chrome. Each page is taken in light and in dark.
 """
@@ -6,6 +7,7 @@ It needs Chromium or Chrome. Each page is taken in light and in dark.
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -18,7 +20,10 @@ import numpy as np
 import autojit as aj
 from autojit.explain.style import page
 
-IMAGES = Path(__file__).resolve().parent / "images"
+ROOT = Path(__file__).resolve().parent.parent
+IMAGES = ROOT / "docs" / "images"
+#: The program whose report is shown.
+SCRIPT = ROOT / "tests" / "programs" / "scripts" / "nbody.py"
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 _DARK = ("--force-dark-mode", "--blink-settings=preferredColorScheme=0")
 
@@ -59,12 +64,24 @@ def pages() -> Iterator[tuple[str, str, tuple[int, int]]]:
     for _ in range(3):
         decorated(*arguments)
     explanation = decorated.explain(*arguments)
-    yield "report", explanation.to_html(), (1000, 900)
-    yield "graph", explanation.graph.to_html(), (1000, 1250)
+    yield "report", page("report", explanation.to_html()), (1000, 650)
+    yield "graph", page("graph", explanation.graph.to_html()), (1000, 1000)
     ir = decorated.get_compiler_ir(*arguments)
-    yield "ir", ir("optimized_hlo", ir.clusters[-1])._repr_html_(), (1000, 700)
-    spec = aj.ArraySpec((1000,), np.float64)
-    yield "large-graph", aj.autocluster(program(50)).explain(spec).graph.to_html(), (1000, 1250)  # 500 operations
+    yield "ir", page("ir", ir("optimized_hlo", ir.clusters[-1])._repr_html_()), (1000, 620)
+    large = aj.autocluster(program(50)).explain(aj.ArraySpec((1000,), np.float64))  # 500 operations
+    yield "large-graph", page("large graph", large.graph.to_html()), (1000, 1250)
+    yield "program-report", program_report(), (1000, 700)
+
+
+def program_report() -> str:
+    """The report of a whole program, which runs for some seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "report.html"
+        command = [sys.executable, "-m", "autojit", "run", "--disk_cache=0", f"--report={file}", SCRIPT.name]
+        paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+        environment = {**os.environ, "PYTHONPATH": paths}
+        subprocess.run(command, check=True, capture_output=True, cwd=SCRIPT.parent, env=environment)
+        return file.read_text(encoding="utf-8")
 
 
 def main(words: list[str] | None = None) -> int:
@@ -79,7 +96,8 @@ def main(words: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         for name, html, (width, height) in pages():
             file = Path(folder) / f"{name}.html"
-            file.write_text(page(name, html), encoding="utf-8")
+            of_no_machine = html.replace(f"{ROOT}/", "").replace(f"{Path.home()}/", "~/")
+            file.write_text(of_no_machine, encoding="utf-8")
             for mode, more in (("light", ()), ("dark", _DARK)):
                 target = IMAGES / f"{name}-{mode}.png"
                 command = [options.browser, "--headless", "--no-sandbox", "--hide-scrollbars", *more]

@@ -74,13 +74,14 @@ class Noise:
 
     Args:
         source: The module's text.
-        seed: Of the directions.
+        seed: Of the directions; an odd one goes the opposite way of the even one before it.
         flush: Whether subnormal results become zero.
         still: Whether numbers are NumPy's, so that only what is not promised (signs of zeros, of NaN) differs.
     """
 
     def __init__(self, source: str, seed: int, flush: bool = False, still: bool = False) -> None:
-        self.rng = np.random.default_rng(seed)
+        # Two seeds in a row move everything in opposite directions: one of them makes a zero positive that both may be.
+        self.rng = np.random.default_rng(seed // 2)
         self.still = still
         self.flush = flush
         self.sign = -1.0 if seed % 2 else 1.0
@@ -177,7 +178,8 @@ class Noise:
             unit = unit * allowed * _widened(array, operands, self.computes)
             for part in parts:
                 # Of different sizes, so that two errors do not cancel.
-                error = self.rng.choice([-1.0, 1.0], part.shape) * self.rng.uniform(0.8, 1.0, part.shape) * unit
+                direction = self.sign * self.rng.choice([-1.0, 1.0], part.shape)
+                error = direction * self.rng.uniform(0.8, 1.0, part.shape) * unit
                 moved = np.where(np.isfinite(part), part + error.astype(part.dtype), part)
                 # What may be zero is zero now and then: equality is not a matter of distance.
                 part[...] = np.where(np.abs(part) <= unit, part * 0, moved) if self.snaps else moved

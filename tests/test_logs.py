@@ -106,3 +106,14 @@ def test_a_long_compilation_shows_progress_on_a_terminal(monkeypatch):
 def test_a_long_compilation_is_silent_elsewhere(monkeypatch, stream):
     slow_compilation(monkeypatch, stream)(np.ones(3000))
     assert stream is None or not stream.getvalue()
+
+
+def test_a_launched_program_has_its_own_logs_alone(tmp_path):
+    file = tmp_path / "loud.py"
+    text = "import logging, numpy as np\nlogging.basicConfig(level=logging.DEBUG)\nlogging.debug('own')\n"
+    file.write_text(f"{text}def f(x):\n    for _ in range(20):\n        x = np.sin(x) + 1\n    return x\nf(np.ones(9))\n")
+    command = [sys.executable, "-m", "autojit", "run", "--policy=eager", file]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.stderr == "DEBUG:root:own\n" and not done.returncode
+    asked = subprocess.run([*command[:4], "--log=captures", file], capture_output=True, text=True, timeout=120)
+    assert "DEBUG:root:own\n" in asked.stderr

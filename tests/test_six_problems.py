@@ -21,7 +21,7 @@ def report(x, names):
     smooth = ndimage.gaussian_filter(x, 1.0)
     print("smoothed")
     large = np.sort(smooth[smooth > 0.5])[0]
-    names = np.append(names, "end")
+    names = np.append(names, 3.0)
     weights = np.zeros(MODE + 3) + large
     return np.exp(-weights).sum() + x.mean(), names
 
@@ -29,11 +29,10 @@ def report(x, names):
 # What is left when each hint is followed; the key is the problem that is gone.
 
 
-def without_host_op(x, names):
-    smooth = x * 2.0  # filtered before the call
+def without_host_op(x, names, smooth):
     print("smoothed")
     large = np.sort(smooth[smooth > 0.5])[0]
-    names = np.append(names, "end")
+    names = np.append(names, 3.0)
     weights = np.zeros(MODE + 3) + large
     return np.exp(-weights).sum() + x.mean(), names
 
@@ -41,7 +40,7 @@ def without_host_op(x, names):
 def without_effect(x, names):
     smooth = ndimage.gaussian_filter(x, 1.0)
     large = np.sort(smooth[smooth > 0.5])[0]
-    names = np.append(names, "end")
+    names = np.append(names, 3.0)
     weights = np.zeros(MODE + 3) + large
     return np.exp(-weights).sum() + x.mean(), names
 
@@ -50,30 +49,28 @@ def without_data_shape(x, names):
     smooth = ndimage.gaussian_filter(x, 1.0)
     print("smoothed")
     large = np.sort(np.where(smooth > 0.5, smooth, np.inf), axis=None)[0]
-    names = np.append(names, "end")
+    names = np.append(names, 3.0)
     weights = np.zeros(MODE + 3) + large
     return np.exp(-weights).sum() + x.mean(), names
 
 
-def as_numbers(x, names):
-    smooth = ndimage.gaussian_filter(x, 1.0)
-    print("smoothed")
-    large = np.sort(smooth[smooth > 0.5])[0]
-    names = np.append(names, 1.0)
-    weights = np.zeros(MODE + 3) + large
-    return np.exp(-weights).sum() + x.mean(), names
+NAMES = np.array([1.0, 2.0], dtype=object)
 
 
-def explained(function, monkeypatch, shapes=((9, 9), (10, 9), (11, 9)), modes=(0, 1, 2), names=("a", "b")):
-    """The explanation after some calls."""
+def explained(function, monkeypatch, shapes=((9, 9), (10, 9), (11, 9)), modes=(0, 1, 2), names=NAMES, before=()):
+    """The explanation after some calls; what is in `before` is called before the function, with `x`."""
     fast = aj.autocluster(function, policy="eager")
-    names = np.array(names, dtype=object if isinstance(names[0], str) else float)
+
+    def arguments(shape):
+        x = np.ones(shape)
+        return x, names, *(call(x) for call in before)
+
     for shape in shapes:
-        fast(np.ones(shape), names)
+        fast(*arguments(shape))
     for mode in modes:
         monkeypatch.setattr(f"{__name__}.MODE", mode)
-        fast(np.ones(shapes[-1]), names)
-    return fast.explain(np.ones(shapes[-1]), names)
+        fast(*arguments(shapes[-1]))
+    return fast.explain(*arguments(shapes[-1]))
 
 
 def found(explanation):
@@ -94,10 +91,10 @@ def test_all_six_are_found_at_their_lines(monkeypatch):
 
 
 FOLLOWED = {
-    "host-op": lambda m: explained(without_host_op, m),
+    "host-op": lambda m: explained(without_host_op, m, before=[lambda x: ndimage.gaussian_filter(x, 1.0)]),
     "effect": lambda m: explained(without_effect, m),
     "data-shape": lambda m: explained(without_data_shape, m),
-    "argument-type": lambda m: explained(as_numbers, m, names=(1.0, 2.0)),
+    "argument-type": lambda m: explained(report, m, names=np.asarray(NAMES, dtype=float)),
     "changing-shape": lambda m: explained(report, m, shapes=((9, 9),) * 3),
     "changing-value": lambda m: explained(report, m, modes=(0, 0, 0)),
 }

@@ -79,7 +79,7 @@ class Arrays(PythonNumbers):
         ufunc, function, text = BINARY.get(kind) or COMPARE[kind]
         for value in (left, right):
             if isinstance(value, Opaque):
-                raise CannotCapture(value.id, value.detail)
+                raise value.error()
         left, right = self.settled(left), self.settled(right)
         left, right, flag = self.either(kind, left, right)
         if flag is not None:
@@ -131,7 +131,7 @@ class Arrays(PythonNumbers):
     def as_items(self, value: Any) -> Items:
         """An `Items` for a sequence value."""
         if isinstance(value, Opaque):
-            raise CannotCapture(value.id, value.detail)
+            raise value.error()
         if not self._is_sequence(value):
             raise CannotCapture("unsupported-syntax", f"the items of {describe(value)}")
         return value if isinstance(value, Items) else self.open(value)
@@ -194,7 +194,7 @@ class Arrays(PythonNumbers):
             result = self.compute(text, function, value)
             return result
         if isinstance(value, Opaque):
-            raise CannotCapture(value.id, value.detail)
+            raise value.error()
         if not isinstance(value, Arr | Selected):
             raise CannotCapture("unsupported-syntax", f"an operator on {describe(value)}")
         self._refuse_python_scalars(ufunc, value)

@@ -173,7 +173,7 @@ class Branches(Undo):
         """
         chosen = self.choice(test, one, other)
         if isinstance(chosen, Opaque):
-            raise CannotCapture(chosen.id, chosen.detail)
+            raise chosen.error()
         return chosen
 
     def choice(self, test: Operand, one: Any, other: Any, what: str = "a value") -> Any:
@@ -428,7 +428,7 @@ class Branches(Undo):
             assert way.when is not None
             value = self.choice(way.when, way.value, value, "the returned value")
         if isinstance(value, Opaque):
-            raise CannotCapture(value.id, value.detail)
+            raise value.error()
         return value
 
     def unroll(self, turns: Iterator[Signal], orelse: Callable[[], Signal]) -> Signal:

@@ -171,7 +171,12 @@ class BodyBuilder(CaptureBuilder):
         self.captured: dict[str, tuple[Operand, Value]] = {}
 
     def _fresh(self, wanted: str | None = None) -> str:
-        return super()._fresh(self._prefix + (wanted or str(len(self._names))))
+        """A name that no graph around has: these call what they have otherwise, and other bodies have other numbers."""
+        name = self._prefix + (wanted or str(len(self._names)))
+        while name in self._names:
+            name = f"{self._prefix}{self._next}"
+            self._next += 1
+        return super()._fresh(name)
 
     def owns(self, operand: Operand) -> bool:
         """Whether an operand is made in this body."""

@@ -51,7 +51,7 @@ class Builtins(Iteration):
         """Call a builtin or a `math` function; `NotImplemented` when there is no rule for it."""
         for value in args:
             if isinstance(value, Opaque):
-                raise CannotCapture(value.id, value.detail)
+                raise value.error()
         # The rules' parameters have Python's names where Python takes keywords; elsewhere they have none.
         named = getattr(self, f"_builtin_{getattr(function, '__name__', '')}", None)
         if named is not None and getattr(builtins, function.__name__, None) is function:
@@ -330,7 +330,7 @@ class Builtins(Iteration):
         if isinstance(value, Items):
             self._lacks(value.kind, ("__bool__", "__len__"))
         if isinstance(value, Opaque):
-            raise CannotCapture(value.id, value.detail)
+            raise value.error()
         if isinstance(value, Arr):
             if value.spec.size > 1:
                 raise CannotCapture("raises", "ValueError: the truth value of an array is ambiguous")
@@ -356,7 +356,7 @@ class Builtins(Iteration):
                 return value.dtype.type
             return {"b": bool, "i": int, "f": float, "c": complex}[value.dtype.kind]
         if isinstance(value, Opaque):
-            raise CannotCapture(value.id, value.detail)
+            raise value.error()
         if isinstance(value, Selected | Flat):
             return np.ndarray if isinstance(value, Selected) else np.flatiter
         if isinstance(value, Closure):

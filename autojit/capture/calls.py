@@ -62,7 +62,7 @@ class Calls(Builtins):
             CannotCapture: The call may have effects, or nothing is known of it.
         """
         if isinstance(function, Opaque):
-            raise CannotCapture(function.id, function.detail)
+            raise function.error()
         if isinstance(function, Method):
             return self._call_bound(function, args, kwargs)
         if isinstance(function, Partial):
@@ -141,7 +141,8 @@ class Calls(Builtins):
         if type(known.value) is not np.vectorize or any(options[name] for name in ("excluded", "signature", "cache")):
             raise CannotCapture("keyword", "`np.vectorize` with more than `otypes`")
         self.prologue.check(
-            f"not ({path}.excluded or {path}.signature or {path}.cache)", f"`{path}` has no other options than `otypes`"
+            f"not ({path}.excluded or {path}.signature or {path}.cache)",
+            "`np.vectorize` has no other options than `otypes`",
         )
         known = Known(known.value, path)
         return self._vectorized(Vectorize(*(self.attribute(known, n) for n in ("pyfunc", "otypes"))), args, kwargs)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import types
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-import numpy as np
-
-from autojit.capture.names import names
+from autojit.capture.kept import stand_in_of
+from autojit.capture.names import TEMPORARY, names
 from autojit.capture.options import Options
 from autojit.capture.plain import is_fixed
 from autojit.capture.prologue import Prologue
@@ -19,17 +17,24 @@ from autojit.capture.results import Recipe, RecipeMaker, Unset
 from autojit.capture.rows import RowLoops
 from autojit.capture.statements import Signal
 from autojit.capture.streams import Event
-from autojit.capture.values import UNKNOWN, Arr, ArraySpec, Closure, Frame, Items, Known, Opaque, Sym, storages_in
+from autojit.capture.values import UNKNOWN, Arr, Frame, Items, Known, Opaque, Sym, storages_in, unknown_after
 from autojit.errors import CannotCapture, Reason, SourceLine
 from autojit.ir.graph import Graph, Operand, Write
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut:
-    """A statement of the region that must stay native, and why."""
+    """A statement of the region that must stay native, and why.
+
+    Attributes:
+        statement: The statement.
+        reason: The first reason that was met.
+        others: Those that would be left without it, where they were looked for.
+    """
 
     statement: ast.stmt
     reason: Reason
+    others: tuple[Reason, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -88,6 +93,7 @@ class _Survey(RowLoops):
         self.region = region
         # A loop body is entered often and is small work: unrolling inside it pays less.
         self.unroll_budget = options.unroll_budget if not region.depth else options.unroll_budget // 8
+        self.tells = options.tells
         self.exits, self.left = [], []
         self.be_able_to_draw()
         if options.exact:
@@ -112,7 +118,8 @@ class _Survey(RowLoops):
                 self.prologue.check(f"type(L_{name}) is {self.prologue.constant(list)}", f"`{name}` is a list")
                 self.frame.env[name] = Opaque("moving-shape", f"the length of `{name}` changes in the loop")
                 continue
-            self.frame.env[name] = self.wrap(value, f"L_{name}", name, moving=name in region.moving)
+            what = "the end of the loop" if name.startswith(TEMPORARY) else name
+            self.frame.env[name] = self.wrap(value, f"L_{name}", what, moving=name in region.moving)
         self.frame.node = source.node
         self.frame.postponed = source.postponed
         self.region_frame = self.frame
@@ -167,15 +174,42 @@ class _Survey(RowLoops):
     def _cut(self, statement: ast.stmt, error: CannotCapture) -> None:
         bound = names([statement]).binds
         if error.id == "unknown-value" and self.cuts:
-            self._forget(bound)
+            self._forget(bound, error.cause)
             return
         if not self.snapshots.get(id(statement)):
             self.snapshots[id(statement)] = self._stand_ins()
         if self.guard is None:
             self.guard = self.prologue
             self.prologue = _clone(self.prologue)
-        self.cuts.append(Cut(statement, self._reason(statement, error)))
-        self._after_native(statement, bound)
+        reason = self._reason(statement, error)
+        self.cuts.append(Cut(statement, reason, self._others(statement, reason) if self.tells else ()))
+        self._after_native(statement, bound, reason.cause or reason.source)
+
+    def _others(self, statement: ast.stmt, first: Reason) -> tuple[Reason, ...]:
+        """The other reasons of a simple statement: what is native is taken as unknown, and the rest is looked at."""
+        value = getattr(statement, "value", None)
+        found: dict[Reason, None] = {}
+        unknown = Opaque("unknown-value", "", first.source)
+
+        def evaluate(node: ast.expr) -> Any:
+            if self.frame is not self.region_frame:  # a helper ends where it first fails
+                return super(_Survey, self).evaluate(node)
+            try:
+                return super(_Survey, self).evaluate(node)
+            except CannotCapture as error:
+                if error.id != "unknown-value":
+                    found[self._reason(statement, error)] = None
+            except Exception:  # the first reason is told all the same
+                pass
+            return unknown
+
+        if isinstance(value, ast.expr):
+            self.evaluate = evaluate  # type: ignore[method-assign] -- for this statement alone
+            try:
+                evaluate(value)
+            finally:
+                del self.evaluate
+        return tuple(reason for reason in found if reason != first)
 
     def _reason(self, statement: ast.stmt, error: CannotCapture) -> Reason:
         where = self.tree.source.line(statement)
@@ -184,13 +218,13 @@ class _Survey(RowLoops):
             detail += f" (in `{inner.function}`, {inner})"
         elif inner is not None and inner.line != where.line and error.id not in ("long-loop", "budget"):
             where = SourceLine(where.file, inner.line, where.function, inner.text)
-        return Reason(error.id, detail, where)
+        return Reason(error.id, detail, where, error.cause)
 
-    def _after_native(self, statement: ast.stmt, bound: set[str]) -> None:
+    def _after_native(self, statement: ast.stmt, bound: set[str], cause: SourceLine | None) -> None:
         """Go on after a native statement: its blocks are tried, what it binds is unknown."""
         if isinstance(statement, ast.For | ast.While):
             if isinstance(statement, ast.For):
-                self._bind_loop_variable(statement)
+                self._bind_loop_variable(statement, cause)
             self._try_block(statement.body)
             self._try_block(statement.orelse)
         elif isinstance(statement, ast.If):
@@ -201,20 +235,21 @@ class _Survey(RowLoops):
             self._try_block(statement.orelse)
             for name in bound:
                 if one.get(name) is not self.frame.env.get(name):
-                    self.frame.env[name] = Opaque("unknown-value", f"`{name}` depends on which branch is taken")
+                    detail = f"`{name}` depends on which branch is taken"
+                    self.frame.env[name] = Opaque("unknown-value", detail, cause)
         elif isinstance(statement, ast.With):
-            self._forget(names(statement.items).binds)
+            self._forget(names(statement.items).binds, cause)
             self._try_block(statement.body)
         elif isinstance(statement, ast.Try):
             for block in (statement.body, statement.orelse, statement.finalbody):
                 self._try_block(block)
             for handler in statement.handlers:
-                self._forget({handler.name} if handler.name else set())
+                self._forget({handler.name} if handler.name else set(), cause)
                 self._try_block(handler.body)
         else:
-            self._forget(bound)
+            self._forget(bound, cause)
 
-    def _bind_loop_variable(self, statement: ast.For) -> None:
+    def _bind_loop_variable(self, statement: ast.For, cause: SourceLine | None) -> None:
         try:
             items = self.evaluate(statement.iter)
             if isinstance(items, Known) and isinstance(items.value, range) and items.value:
@@ -225,7 +260,7 @@ class _Survey(RowLoops):
                 first = next(self.each(items))
             self.bind(statement.target, first)
         except (CannotCapture, IndexError, StopIteration):
-            self._forget(names([statement.target]).binds)
+            self._forget(names([statement.target]).binds, cause)
 
     def _try_block(self, statements: list[ast.stmt]) -> None:
         if statements:
@@ -235,9 +270,9 @@ class _Survey(RowLoops):
             self._statements(statements)
             self.cuts = kept
 
-    def _forget(self, bound: set[str]) -> None:
+    def _forget(self, bound: set[str], cause: SourceLine | None) -> None:
         for name in bound:
-            self.frame.env[name] = Opaque("unknown-value", f"`{name}` is made by a native line")
+            self.frame.env[name] = Opaque("unknown-value", unknown_after(name, cause).detail, cause)
 
     def _cut_makers(self, error: CannotCapture) -> None:
         """A live-out cannot be built by a plan: the statements that make such values stay native."""
@@ -305,7 +340,7 @@ class _Survey(RowLoops):
                 self.prologue.check(text, "the written array shares no memory with the others", soft=True)
 
     def _stand_ins(self) -> dict[str, Any]:
-        return {name: _stand_in(value) for name, value in self.frame.env.items()}
+        return {name: stand_in_of(value) for name, value in self.frame.env.items()}
 
 
 def _foreign(value: Any) -> bool:
@@ -314,37 +349,6 @@ def _foreign(value: Any) -> bool:
     if isinstance(value, Known):
         return value.path is None and not is_fixed(value.value)
     return value is not None and not isinstance(value, Sym | Arr)
-
-
-def stand_in_for(value: Any, depth: int = 0) -> Any:
-    """A stand-in for a concrete object, which keeps none of the user's data alive."""
-    if type(value) is np.ndarray:
-        return ArraySpec(value.shape, value.dtype)
-    if type(value) in (list, tuple, dict) and depth > 16:  # it may hold itself
-        return UNKNOWN
-    if type(value) in (list, tuple):
-        return type(value)(stand_in_for(item, depth + 1) for item in value)
-    if type(value) is dict:
-        return {key: stand_in_for(item, depth + 1) for key, item in value.items()}
-    plain = (bool, int, float, complex, str, type(None), np.generic, types.FunctionType, types.ModuleType, type, range)
-    return value if isinstance(value, plain) else UNKNOWN
-
-
-def _stand_in(value: Any) -> Any:
-    if isinstance(value, Known | Sym):
-        return value.value
-    if isinstance(value, Arr):
-        if value.kind == "array":
-            return ArraySpec(value.shape, value.dtype)
-        return ArraySpec((), value.dtype, scalar=True)
-    if isinstance(value, Items):
-        if isinstance(value.items, dict):
-            made = {key: _stand_in(item) for key, item in value.items.items()}
-            return made if value.kind is dict else UNKNOWN
-        parts = [_stand_in(item) for item in value.items]
-        return value.kind(*parts) if hasattr(value.kind, "_fields") else value.kind(parts)
-    assert isinstance(value, Closure) or value is not None
-    return UNKNOWN
 
 
 def _clone(prologue: Prologue) -> Prologue:

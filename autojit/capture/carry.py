@@ -112,7 +112,7 @@ class Carry(Branches):
             names.either.update({n: initial[n].dtype for n in names.carried if is_unsure(initial.get(n))})
             index = self._index(course, inner)
             self.turns.append((course, index, outer.predicate))
-            heads = {name: self._head(initial.get(name), inner, names.either.get(name)) for name in names.carried}
+            heads = {name: self._head(name, initial.get(name), inner, names.either.get(name)) for name in names.carried}
             slots = [head.storage.value for head in heads.values()]
             slots += [head.python for head in heads.values() if head.python is not None]
             for name in names.bound:
@@ -120,7 +120,7 @@ class Carry(Branches):
                     env[name] = Opaque("long-loop", f"`{name}` may have its value of an earlier iteration")
             env.update(heads)
             for storage in storages:
-                slot = inner.input(storage.spec)
+                slot = inner.input(storage.spec, _name_of(storage, initial))
                 slots.append(slot)
                 self.journal.append((storage, storage.value))
                 storage.value = slot
@@ -439,10 +439,10 @@ class Carry(Branches):
                 low, high = None if bottom is None else bottom + 1, top
         return LoopInt(value, low, high, (((value.name, 1),), 0))
 
-    def _head(self, value: Any, inner: BodyBuilder, dtype: np.dtype | None = None) -> Arr:
+    def _head(self, name: str, value: Any, inner: BodyBuilder, dtype: np.dtype | None = None) -> Arr:
         """What a carried name is bound to at the head of an iteration; a NumPy scalar where a `dtype` is given."""
         if dtype is not None:
-            slot = inner.input(Spec((), dtype, "scalar"))
+            slot = inner.input(Spec((), dtype, "scalar"), _ascii(name))
             flag = inner.input(Spec((), np.dtype(bool), "python"))
             return Arr(Storage(slot, slot.spec), (), make_dummy((), dtype), "scalar", python=flag)
         shared = isinstance(value, Arr) and value.kind == "array" and not self._is_private(value)
@@ -451,7 +451,7 @@ class Carry(Branches):
         if not isinstance(value, Arr):
             raise CannotCapture("long-loop", "it carries an object that is not an array or number")
         spec = value.spec
-        slot = inner.input(spec)
+        slot = inner.input(spec, _ascii(name))
         origins = value.storage.origins or (value.storage,) if self.has_chosen else ()
         return Arr(
             Storage(slot, spec, shared=shared, origins=origins), (), make_dummy(spec.shape, spec.dtype), spec.kind
@@ -460,6 +460,17 @@ class Carry(Branches):
     def _as_scalar(self, value: Any) -> Arr:
         operand = self.operand(value)
         return Arr(Storage(operand, operand.spec), (), make_dummy((), operand.spec.dtype), operand.spec.kind)
+
+
+def _name_of(storage: Storage, env: dict[str, Any]) -> str | None:
+    """What the user calls the memory of an array."""
+    names = (name for name, value in env.items() if isinstance(value, Arr) and value.storage is storage)
+    return next(filter(_ascii, names), None)
+
+
+def _ascii(name: str) -> str | None:
+    """A user's name that may stand in a graph."""
+    return name if name.isascii() else None
 
 
 def _in_c_order(value: Any) -> bool:

@@ -104,7 +104,8 @@ class Draws(Expressions):
         kind = self.prologue.constant(np.random.RandomState)
         method = self.prologue.constant(target.__func__)
         self.prologue.check(
-            f"type({path}.__self__) is {kind} and {path}.__func__ is {method}", f"`{path}` is the same method"
+            f"type({path}.__self__) is {kind} and {path}.__func__ is {method}",
+            f"`{self.prologue.words(path)}` is the same method",
         )
         return Known(target.__self__, f"{path}.__self__")
 

@@ -11,7 +11,8 @@ from autojit.capture.capture import Capture, Cut, capture
 from autojit.capture.names import names
 from autojit.capture.options import Options
 from autojit.capture.regions import Region, RegionTree, region_key
-from autojit.capture.values import UNKNOWN
+from autojit.capture.values import Unknown, unknown_after
+from autojit.errors import SourceLine
 
 #: So many statements in a row are taken out of a region because a value is not known.
 _UNKNOWN = 8
@@ -36,7 +37,7 @@ def explore(
     if not region.worthwhile:
         return
     seen = options.seen.get(region_key(region), {})
-    values = {name: seen.get(name, UNKNOWN) if _is_unknown(value) else value for name, value in values.items()}
+    values = {name: seen.get(name, value) if _is_unknown(value) else value for name, value in values.items()}
     values = {**seen, **values}
     captured = capture(tree, region, values, options)
     if not captured.cuts:
@@ -65,14 +66,15 @@ def explore_parts(
             before = captured.snapshots.get(id(first)) or captured.snapshots.get(id(origin), values)
             yield from explore(tree, part, before, options, unknown)
             continue
-        yield cuts.get(id(first)) or cuts[id(origin)]
+        cut = cuts.get(id(first)) or cuts[id(origin)]
+        yield cut
         for block in part.blocks.values():
-            snapshot = _before(captured, part.statement, block)
+            snapshot = _before(captured, cut.reason.source, part.statement, block)
             if snapshot is not None:
                 yield from explore(tree, block, snapshot, options)
 
 
-def _before(captured: Capture, statement: ast.stmt, block: Region) -> dict[str, Any] | None:
+def _before(captured: Capture, line: SourceLine | None, statement: ast.stmt, block: Region) -> dict[str, Any] | None:
     """What the names mean where a block of a native statement begins, as far as it is known."""
     known = captured.snapshots.get(id(block.statements[0]))
     if known is not None or not isinstance(statement, ast.If | ast.For | ast.While):
@@ -81,10 +83,10 @@ def _before(captured: Capture, statement: ast.stmt, block: Region) -> dict[str, 
     if before is None or isinstance(statement, ast.If):
         return before
     changed = names([statement]).binds
-    return {name: UNKNOWN if name in changed else value for name, value in before.items()}
+    return {name: unknown_after(name, line) if name in changed else value for name, value in before.items()}
 
 
 def _is_unknown(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(_is_unknown(item) for item in value)
-    return value is UNKNOWN
+    return isinstance(value, Unknown)

@@ -290,7 +290,7 @@ class Expressions(Calls):
     def subscript(self, value: Any, key: Any) -> Any:
         """`value[key]`."""
         if isinstance(value, Opaque):
-            raise CannotCapture(value.id, value.detail)
+            raise value.error()
         if isinstance(value, Arr | Selected):
             return self.getitem(value, key)
         if isinstance(value, Flat):
@@ -342,7 +342,7 @@ class Expressions(Calls):
     def attribute(self, value: Any, name: str) -> Any:
         """`value.name`."""
         if isinstance(value, Opaque):
-            raise CannotCapture(value.id, value.detail)
+            raise value.error()
         if isinstance(value, Items) and not {"__getattribute__", "__class__"}.isdisjoint(overridden(value.kind)):
             raise CannotCapture("effect", f"`{value.kind.__name__}` has its own attribute access")
         if name == "__class__" and isinstance(value, Arr | Sym | Items):
@@ -434,7 +434,7 @@ class Expressions(Calls):
                 self.prologue.check(f"{name!r} in {known.path}.__dict__", f"`.{name}` is an attribute of its own")
         path = f"{known.path}.{name}"
         if name in own and not hasattr(type(in_class), "__set__"):
-            return self.wrap(own[name], path, f"{known.path}.{name}")
+            return self.wrap(own[name], path, self.prologue.words(path))
         if isinstance(in_class, types.FunctionType | staticmethod | classmethod):
             self._same_in_class(kind, name)
             if hasattr(value, "__dict__"):
@@ -444,12 +444,12 @@ class Expressions(Calls):
         if isinstance(in_class, types.MemberDescriptorType) or (
             in_class is not MISSING and not hasattr(type(in_class), "__get__")
         ):
-            return self.wrap(self.ask(getattr, value, name), path, path)
+            return self.wrap(self.ask(getattr, value, name), path, self.prologue.words(path))
         if isinstance(in_class, staticmethod | classmethod):
             got = self.ask(getattr, value, name)
             return Known(got, self.prologue.let("o", path))
         if isinstance(value, tuple) and name in getattr(kind, "_fields", ()):
-            return self.wrap(getattr(value, name), path, path)
+            return self.wrap(getattr(value, name), path, self.prologue.words(path))
         if in_class is MISSING and name not in own and "__getattr__" not in overridden(kind):
             self.prologue.check(f"not hasattr({known.path}, {name!r})", f"there is no attribute `.{name}`")
             raise CannotCapture("raises", f"AttributeError: a `{kind.__name__}` has no attribute `{name}`")

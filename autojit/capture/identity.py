@@ -19,7 +19,7 @@ def is_same(self: Any, left: Any, right: Any) -> bool:
     """
     for value in (left, right):
         if isinstance(value, Opaque):
-            raise CannotCapture(value.id, value.detail)
+            raise value.error()
     if left is right or (_is_empty_tuple(left) and _is_empty_tuple(right)):
         return True
     if isinstance(left, Known) and isinstance(right, Known):

@@ -24,7 +24,7 @@ class Iteration(MaskedArrays):
             CannotCapture: It cannot be iterated over, or there are too many items.
         """
         if isinstance(value, Opaque):
-            raise CannotCapture(value.id, value.detail)
+            raise value.error()
         if isinstance(value, Stream):
             return value.again() if value.again is not None else value.items
         if isinstance(value, Arr):

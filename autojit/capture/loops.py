@@ -438,7 +438,7 @@ def _rebuilt(value: Any, leaves: dict[int, Arr]) -> Any:
     if isinstance(value, Items) and value.kind is tuple:
         return Items(tuple, [_rebuilt(part, leaves) for part in value.values])
     if isinstance(value, Opaque):
-        raise CannotCapture(value.id, value.detail)
+        raise value.error()
     return leaves.get(id(value), value)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.capture.recorder import Observed
@@ -19,11 +19,16 @@ class Options:
         exact: Whether only what gives NumPy's bits is captured.
         observed: Specs and strides of host results, by what produced them; `None`, by the op's name and line, for those
             that vary from run to run.
+        tells: Whether all reasons of a statement that stays native are looked for, not only the first.
         seen: By region, stand-ins for the live-ins of its last capture in a run.
+        keeps_objects: Whether those hold copies of objects of the user's classes: a report of the program will ask.
     """
+
+    keeps_objects: ClassVar[bool] = False
 
     node_budget: int = 2000
     unroll_budget: int = 600
     exact: bool = False
     observed: dict[Any, Observed | None] = field(default_factory=dict)
     seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
+    tells: bool = False

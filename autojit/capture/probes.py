@@ -9,7 +9,8 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autojit.capture.regions import BREAK, CONTINUE, RETURN, TEMPORARY, Native, Region, RegionTree, is_callee, leaving
+from autojit.capture.names import TEMPORARY
+from autojit.capture.regions import BREAK, CONTINUE, RETURN, Native, Region, RegionTree, is_callee, leaving
 from autojit.capture.rest import exit_of
 from autojit.capture.source import compile_body
 from autojit.errors import CannotCapture

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.names import TEMPORARY
 from autojit.errors import SourceLine
 
 #: Types whose `repr` is source text that gives the same object again.
@@ -34,6 +35,8 @@ class Line:
 _PARTS = re.compile(
     r"(?<![\w.])(?:L_(\w+)|K\d+\['(\w+)'\]|(K\d+)|([so]\d+))(?!\w)|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 )
+#: How a loop asks whether it runs at all.
+_HAS_ITEMS = re.compile(r"bool\((range\([^()]*?)(?:, 1)?\)\[0:\]\)")
 #: So deep are expressions shown, and so long; what is longer on the way is not looked into.
 _DEPTH, _LENGTH, _LONG = 3, 60, 120
 
@@ -111,22 +114,27 @@ class Prologue:
             self._checked.add(text)
             self.lines.append(Line("", text, why, soft, self.source))
 
+    def words(self, path: str) -> str:
+        """An expression over bound names in the user's words: "self.u" for "o0.u"."""
+        return self._words(path, _DEPTH)
+
     def in_words(self, name: str) -> str:
         """What a bound name stands for in the user's words, such as "`n`"; "a scalar" where that is long."""
-        text = self._in_words(name, _DEPTH)
+        text = self._words(self._texts.get(name, ""), _DEPTH)
+        if TEMPORARY in text:
+            return "a loop's range"
         return f"`{text}`" if text and "..." not in text and len(text) <= _LENGTH else "a scalar"
 
-    def _in_words(self, name: str, depth: int) -> str:
+    def _words(self, text: str, depth: int) -> str:
         def replaced(found: re.Match[str]) -> str:
             local, named, constant, bound = found.groups()
             if constant:
                 return getattr(self.constants.get(constant), "__name__", "...")
             if bound:
-                return self._in_words(bound, depth - 1) if depth else "..."
+                return self._words(self._texts.get(bound, ""), depth - 1) if depth else "..."
             return local or named or found[0]
 
-        text = self._texts.get(name, "")
-        return _PARTS.sub(replaced, text) if len(text) <= _LONG else "..."
+        return _HAS_ITEMS.sub(r"len(\1)) > 0", _PARTS.sub(replaced, text)) if len(text) <= _LONG else "..."
 
     def render(self, indent: str = "    ") -> list[str]:
         """The lines as source text. A failed check returns `None`, a failed soft one `NATIVE`."""

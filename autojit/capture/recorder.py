@@ -99,7 +99,7 @@ class Recorder(Memory):
         if kind is np.ndarray or kind is ArraySpec:
             return self._wrap_array(value, path, what)
         if kind is Unknown:
-            return Opaque("unknown-value", f"`{what}` is made by an earlier native line")
+            return Opaque("unknown-value", value.detail or f"`{what}` is made by an earlier native line", value.cause)
         if kind is bool or value is None or value is Ellipsis:
             check(f"{path} is {value!r}", f"`{what}` is {value!r}")
             return Known(value)
@@ -273,15 +273,14 @@ class Recorder(Memory):
     def demand(self, sym: Sym) -> Any:
         """The value of a scalar, which thereby becomes part of the plan's key."""
         value = sym.value
+        what = self.prologue.in_words(sym.name)
         if isinstance(value, bool | np.bool_):
-            said = f"{self.prologue.in_words(sym.name)} is {bool(value)}"
-            self.prologue.check(sym.name if value else f"not {sym.name}", said)
+            self.prologue.check(sym.name if value else f"not {sym.name}", f"{what} is {bool(value)}")
             return value
         if sym.moving:
-            raise CannotCapture("moving-shape", f"the program would depend on `{sym.name}` = {value!r}, which changes")
+            raise CannotCapture("moving-shape", f"the program would depend on {what} = {value!r}, which changes")
         self._demanded.add(sym.name)
-        equal = self.prologue.equal(sym.name, value)
-        self.prologue.check(equal, f"{self.prologue.in_words(sym.name)} is {value!r}")
+        self.prologue.check(self.prologue.equal(sym.name, value), f"{what} is {value!r}")
         return value
 
     def static(self, value: Any) -> Any:
@@ -302,7 +301,7 @@ class Recorder(Memory):
             parts = [self.static(item) for item in value.items]
             return value.kind(*parts) if hasattr(value.kind, "_fields") else value.kind(parts)
         if isinstance(value, Opaque):
-            raise CannotCapture(value.id, value.detail)
+            raise value.error()
         if isinstance(value, Arr):
             raise CannotCapture("data-value", "Python needs the contents of an array here")
         if isinstance(value, LoopInt):
@@ -349,13 +348,13 @@ class Recorder(Memory):
         value = known.value[key]
         if known.path is None:
             return self.constant(value)
-        return self.wrap(value, f"{known.path}[{key!r}]", f"{known.path}[{key!r}]")
+        return self.wrap(value, path := f"{known.path}[{key!r}]", self.prologue.words(path))
 
     def constant(self, value: Any) -> Any:
         """The abstract value of an object that cannot change: a literal, or a part of NumPy."""
         if isinstance(value, np.ndarray):
             name = self.prologue.constant(value)
-            return self.wrap(value, name, name)
+            return self.wrap(value, name, "a constant")
         return Known(value)
 
     # ---- graph nodes
@@ -386,7 +385,7 @@ class Recorder(Memory):
         if isinstance(value, LoopInt):
             return value.value
         if isinstance(value, Opaque):
-            raise CannotCapture(value.id, value.detail)
+            raise value.error()
         if isinstance(value, Ragged):
             raise CannotCapture("moving-shape", "the length of a slice changes with a loop variable")
         if isinstance(value, Masked):

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autojit.capture.names import Flow, assigned_before, names
+from autojit.capture.names import TEMPORARY, Flow, assigned_before, names
 from autojit.capture.source import FunctionSource
 from autojit.errors import CannotCapture, SourceLine
 
@@ -23,9 +23,6 @@ END, RETURN, BREAK, CONTINUE = 0, 1, 2, 3
 _FRAMES = ("currentframe", "_getframe", "f_locals")
 _RESIZE = ("append", "extend", "insert", "pop", "remove", "clear")
 _ALL_NAMES = ("locals", "eval", "exec", *_FRAMES)
-
-#: The name that holds a plan's result for a moment, and the prefix of arguments taken out of native calls.
-TEMPORARY = "__autojit"
 
 
 @dataclass(eq=False, slots=True)

@@ -7,8 +7,8 @@ import builtins
 from collections.abc import Iterator
 from typing import Any
 
-from autojit.capture.names import names
-from autojit.capture.regions import TEMPORARY, Native, RegionTree, leaving
+from autojit.capture.names import TEMPORARY, names
+from autojit.capture.regions import Native, RegionTree, leaving
 from autojit.ir.syntax import parse
 
 

@@ -152,7 +152,7 @@ class RecipeMaker:
                 return Container(value.kind, tuple(value.items), tuple(self.make(v) for v in value.items.values()))
             return Container(value.kind, None, tuple(self.make(v) for v in value.items))
         if isinstance(value, Opaque):
-            raise CannotCapture(value.id, value.detail)
+            raise value.error()
         if isinstance(value, Masked):
             raise CannotCapture("data-shape", "a boolean array selects a number of elements that the data decides")
         assert isinstance(value, Closure | Method | Partial) or value is not None

@@ -17,7 +17,7 @@ import numpy as np
 from autojit.capture.iteration import MAX_TRIPS
 from autojit.capture.loop_parts import Body, Course
 from autojit.capture.loops import Loops
-from autojit.capture.regions import TEMPORARY
+from autojit.capture.names import TEMPORARY
 from autojit.capture.statements import Signal
 from autojit.capture.undo import containers_of
 from autojit.capture.values import (
@@ -194,7 +194,8 @@ class RowLoops(Loops):
             is_own = is_own and value.dummy.flags.c_contiguous
             if value.kind != "array" or (is_own and value.dummy.ndim):
                 return value
-        raise CannotCapture("long-loop", f"`{one.name}` gets items that are neither numbers nor new arrays")
+        what = "a list" if one.name == _LIST else f"`{one.name}`"
+        raise CannotCapture("long-loop", f"{what} gets items that are neither numbers nor new arrays")
 
     def _append(self, one: _Filling, value: Arr) -> None:
         counted = self.builder.predicate is not None

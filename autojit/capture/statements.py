@@ -252,7 +252,7 @@ class Statements(Draws):
 
     def _store_item(self, owner: Any, key: Any, value: Any) -> None:
         if isinstance(owner, Opaque):
-            raise CannotCapture(owner.id, owner.detail)
+            raise owner.error()
         if isinstance(owner, Arr | Selected):
             self.setitem(owner, key, value)
         elif isinstance(owner, Flat):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from autojit.errors import CannotCapture
+from autojit.errors import CannotCapture, SourceLine
 from autojit.ir.graph import Operand, Value
 from autojit.ir.op import Op
 from autojit.ir.spec import Kind, Spec
@@ -37,14 +37,29 @@ class ArraySpec:
         object.__setattr__(self, "scalar", scalar)
 
 
+@dataclass(frozen=True, slots=True)
 class Unknown:
-    """Stands for an object that only a run can make."""
+    """Stands for an object that only a run can make.
+
+    Attributes:
+        detail: Why nothing is known of it, if there is more to say than that an earlier line makes it.
+        cause: That line.
+    """
+
+    detail: str = ""
+    cause: SourceLine | None = None
 
     def __repr__(self) -> str:
         return "<unknown>"
 
 
 UNKNOWN = Unknown()
+
+
+def unknown_after(name: str, line: SourceLine | None) -> Unknown:
+    """Stands for what a native statement binds."""
+    return Unknown(f"`{name}` is known after {f'line {line.line}' if line else 'an earlier line'} has run", line)
+
 
 #: An integer as a sum of names with coefficients, and a constant: `({"i": 1}, -1)` is `i - 1`.
 Affine = tuple[tuple[tuple[str, int], ...], int]
@@ -340,10 +355,21 @@ class Vectorize:
 
 @dataclass(eq=False, slots=True)
 class Opaque:
-    """A value that cannot enter a graph; using it raises its reason."""
+    """A value that cannot enter a graph; using it raises its reason.
+
+    Attributes:
+        id: Of a reason.
+        detail: What the user is told.
+        cause: The native line that makes it.
+    """
 
     id: str
     detail: str
+    cause: SourceLine | None = None
+
+    def error(self) -> CannotCapture:
+        """What its use raises."""
+        return CannotCapture(self.id, self.detail, self.cause)
 
 
 @dataclass(eq=False, slots=True)

@@ -235,7 +235,7 @@ class Views(Recorder):
         if isinstance(part, SliceParts):
             return self._slice(array, part, axis, operands, names)
         if isinstance(part, Opaque):
-            raise CannotCapture(part.id, part.detail)
+            raise part.error()
         if isinstance(part, Known):
             value = part.value
             if value is None:

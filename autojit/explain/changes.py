@@ -64,16 +64,20 @@ def _id(text: str) -> str:
     return "changing-kind" if is_kind else "changing-value"
 
 
+def nodes_of(lines: list[str]) -> list[ast.AST]:
+    """The syntax of a function's own lines, numbered from 1; nothing for a lambda in the middle of a line."""
+    try:
+        return list(ast.walk(ast.parse(textwrap.dedent("".join(lines)))))
+    except SyntaxError:
+        return []
+
+
 def _where(name: str, is_inner: bool, code: CodeType, text: tuple[str, int, list[str]] | None) -> SourceLine | None:
     """The first line that binds a local name, or the one with the parameters."""
     if text is None:
         return None
     file, first, lines = text
-    try:
-        tree = ast.parse(textwrap.dedent("".join(lines)))
-    except SyntaxError:  # a lambda in the middle of a line
-        return None
-    nodes = list(ast.walk(tree))
+    nodes = nodes_of(lines)
     names = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
     if is_inner:
         found = [node.lineno for node in names if f"`{node.id}`" == name]

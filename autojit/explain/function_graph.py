@@ -77,7 +77,10 @@ def _region(prepared: Prepared, home: str) -> Picture:
             nodes += [by_outputs.get(node.outputs, node) for node in step.graph.nodes]
         else:
             nodes.append(step.node)
-    return picture_of(prepared.graph, home, nodes=nodes)
+    capture = prepared.capture
+    inputs = zip(prepared.graph.inputs, capture.input_names, strict=True)
+    said = {value.name: capture.prologue.in_words(name).strip("`") for value, name in inputs}
+    return picture_of(prepared.graph, home, nodes=nodes, said=said)
 
 
 def graph_html(graph: Graph, home: str) -> str:

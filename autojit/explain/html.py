@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
 from autojit.errors import Reason
+from autojit.explain.state import left_of
 from autojit.explain.style import fragment, hues_of, page
-from autojit.explain.text import is_own, marks_of, ranges
+from autojit.explain.text import EVENTS, WAITS, is_own, kept, marks_of, ranges
 from autojit.runtime.history import milliseconds, span
 
 if TYPE_CHECKING:  # for annotations alone: an explanation shows itself with this
     from autojit.explain.losses import Loss
     from autojit.explain.report import Explanation
-    from autojit.explain.state import PlanInfo
+    from autojit.explain.state import Left, PlanInfo
+    from autojit.runtime.history import Guard
 
 
 def to_html(explanation: Explanation) -> str:
@@ -33,13 +35,22 @@ def to_parts(explanation: Explanation) -> list[str]:
     if explanation.loops:
         parts += ["<h4>Loops</h4>", *(f"<div>{escape(str(loop))}</div>" for loop in explanation.loops)]
     if explanation.plans:
-        parts += ["<h4>Plans</h4>", '<table class="list">', *map(_plan, explanation.plans), "</table>"]
+        used = (_plan(plan) for plan in explanation.plans if plan.reason is None)
+        parts += ["<h4>Plans</h4>", '<table class="list">', *used, *map(_left, left_of(explanation.plans)), "</table>"]
     if explanation.history:
+        earlier = len(explanation.history) - EVENTS
         rows = (
             row(escape(event.what), escape(span(event.lines)), milliseconds(event.seconds), escape(event.detail))
-            for event in explanation.history
+            for event in explanation.history[-EVENTS:]
         )
-        parts += ["<h4>History</h4>", '<table class="list">', *rows, "</table>"]
+        parts += [
+            "<h4>History</h4>",
+            *([f"<div>... {earlier} earlier</div>"] if earlier > 0 else []),
+            '<table class="list">',
+            *rows,
+            "</table>",
+        ]
+    parts += [f"<div>{escape(line)}</div>" for line in kept(explanation)]
     if explanation.sections:
         parts += ["<details><summary>Graph</summary>", *explanation.graph.parts(), "</details>"]
     return parts
@@ -55,11 +66,13 @@ def _summary(explanation: Explanation) -> Iterator[str]:
         yield f"<div><b><code>{escape(explanation.name)}</code></b>: what calls have left</div>"
         return
     counts = (
-        f"{len(explanation.clusters)} clusters, {len(explanation.host_nodes)} host nodes, "
-        f"{len(explanation.native_statements)} native statements"
+        f"{len(explanation.clusters)} cluster(s), {len(explanation.host_nodes)} host node(s), "
+        f"{len(explanation.native_statements)} native statement(s)"
     )
     whole = "one program" if explanation.is_whole and len(explanation.clusters) == 1 else counts
     yield f"<div><b><code>{escape(explanation.name)}</code></b>: {whole}</div>"
+    if explanation.waits:
+        yield f"<div>{escape(WAITS)}</div>"
     if explanation.unknown:
         lines = sorted({reason.source.line for reason in explanation.unknown if reason.source})
         yield f"<div>known after a first run: lines {ranges(lines)}</div>"
@@ -91,7 +104,8 @@ def _source(explanation: Explanation, losses: dict[Reason, Loss]) -> Iterator[st
 
 def _why(reason: Reason, loss: Loss | None) -> str:
     costs = f"<b>{escape(str(loss))}</b><br>" if loss is not None else ""
-    text = f"<b>{escape(reason.id)}</b> {escape(reason.detail)}<br>{costs}{escape(reason.kind.why)}<br>"
+    id = f'<b title="{escape(reason.kind.page)}">{escape(reason.id)}</b>'
+    text = f"{id} {escape(reason.detail)}<br>{costs}{escape(reason.kind.why)}<br>"
     place = escape(str(reason.source or ""))
     return f'<tr class="why" title="{place}"><td></td><td></td><td>{text}<i>{escape(reason.kind.hint)}</i></td></tr>'
 
@@ -100,9 +114,17 @@ def _plan(plan: PlanInfo) -> str:
     speed = ""
     if plan.seconds and plan.numpy_seconds:
         speed = f"{milliseconds(plan.seconds)}, NumPy {milliseconds(plan.numpy_seconds)}"
-    why = f"{plan.reason.id}: {plan.reason.detail}" if plan.reason is not None else ""
-    guards = "<br>".join(escape(str(guard)) for guard in plan.guards)
-    return row(span(plan.lines), plan.state, speed, escape(why), f"<details><summary>if</summary>{guards}</details>")
+    return row(span(plan.lines), plan.state, speed, _guards(plan.guards))
+
+
+def _left(left: Left) -> str:
+    kinds = f", {left.count} kinds of calls" if left.count > 1 else ""
+    why = escape(f"{left.reason.id}: {left.reason.detail}")
+    return row(span(left.lines), f"native{kinds}", why, "" if kinds else _guards(left.guards))
+
+
+def _guards(guards: Iterable[Guard]) -> str:
+    return f"<details><summary>if</summary>{'<br>'.join(escape(str(guard)) for guard in guards)}</details>"
 
 
 def row(*cells: str) -> str:

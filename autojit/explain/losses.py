@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from autojit.errors import Reason
+from autojit.explain.changes import nodes_of
 from autojit.explain.function_graph import Section
 from autojit.ir.graph import Graph, Node, values_of
 from autojit.partition.cost import BYTES_PER_SECOND, PLAN_SECONDS, entry_cost, estimate
@@ -24,31 +26,44 @@ class Loss:
             where none has.
         break_seconds: What the break adds to that in a call, by estimate: another plan to enter, arrays to write and
             to read again; for a host node, NumPy's way instead of XLA's.
+        is_repeated: Whether it stands in a loop that Python runs: then `break_seconds` is for one iteration.
     """
 
     reason: Reason
     seconds: float | None
     break_seconds: float
+    is_repeated: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The loss as plain data."""
         line = self.reason.source.line if self.reason.source else None
-        return {"id": self.reason.id, "line": line, "seconds": self.seconds, "break_seconds": self.break_seconds}
+        return {
+            "id": self.reason.id,
+            "line": line,
+            "seconds": self.seconds,
+            "break_seconds": self.break_seconds,
+            "is_repeated": self.is_repeated,
+        }
 
     def __str__(self) -> str:
         parts = [f"takes {milliseconds(self.seconds)} a call (measured)"] if self.seconds is not None else []
         if self.break_seconds:
-            parts.append(f"the break costs about {milliseconds(self.break_seconds)} a call (estimated)")
+            once = "an iteration" if self.is_repeated else "a call"
+            parts.append(f"the break costs about {milliseconds(self.break_seconds)} {once} (estimated)")
         return ", ".join(parts)
 
 
-def losses_of(sections: Sequence[Section], known: Profiled | None) -> list[Loss]:
+def losses_of(
+    sections: Sequence[Section], known: Profiled | None, source: tuple[str, int, list[str]] | None
+) -> list[Loss]:
     """What the breaks of a call cost, in program order; those that cost nothing are left out.
 
     Args:
         sections: The captured regions and the native statements, in program order.
         known: What profiles have measured of the function's lines.
+        source: The function's file, first line and lines.
     """
+    loops = _loops(source)
     found: dict[Reason, float] = {}
     for number, section in enumerate(sections):
         if isinstance(section, Reason):
@@ -59,8 +74,24 @@ def losses_of(sections: Sequence[Section], known: Profiled | None) -> list[Loss]
             if node.cluster is None:
                 reason = host_reason(node)
                 found[reason] = found.get(reason, 0.0) + _host_seconds(section.graph, node)
-    losses = [Loss(reason, _measured(reason, known), seconds) for reason, seconds in found.items()]
+    losses = [
+        Loss(reason, _measured(reason, known), seconds, _is_in(reason, loops)) for reason, seconds in found.items()
+    ]
     return [loss for loss in losses if str(loss)]
+
+
+def _loops(source: tuple[str, int, list[str]] | None) -> set[tuple[str, int]]:
+    """The lines of the loops' bodies, with their file."""
+    if source is None:
+        return set()
+    file, first, lines = source
+    bodies = [node.body for node in nodes_of(lines) if isinstance(node, ast.For | ast.While)]
+    spans = [range(body[0].lineno, (body[-1].end_lineno or body[-1].lineno) + 1) for body in bodies]
+    return {(file, first - 1 + line) for span in spans for line in span}
+
+
+def _is_in(reason: Reason, loops: set[tuple[str, int]]) -> bool:
+    return reason.source is not None and (reason.source.file, reason.source.line) in loops
 
 
 def host_reason(node: Node) -> Reason:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from types import MappingProxyType
 from typing import Literal
 
 from autojit.errors import SourceLine
@@ -13,6 +14,8 @@ from autojit.ir.text import node_text
 
 #: A picture has about this many boxes at most; more become groups.
 MAX_BOXES = 40
+#: So many helpers are named in the title of a group.
+_HELPERS = 2
 
 Kind = Literal["input", "node", "host", "loop", "group", "result"]
 
@@ -54,7 +57,14 @@ class _Group:
     nodes: tuple[Node, ...]
 
 
-def picture_of(graph: Graph, home: str = "", title: str = "", nodes: Sequence[Node] = (), cluster: str = "") -> Picture:
+def picture_of(
+    graph: Graph,
+    home: str = "",
+    title: str = "",
+    nodes: Sequence[Node] = (),
+    cluster: str = "",
+    said: Mapping[str, str] = MappingProxyType({}),
+) -> Picture:
     """The picture of a graph.
 
     Args:
@@ -63,11 +73,12 @@ def picture_of(graph: Graph, home: str = "", title: str = "", nodes: Sequence[No
         title: What it is a picture of; its lines by default.
         nodes: Its nodes in the order in which they run; as in the graph by default.
         cluster: The cluster that all of them belong to, where the nodes do not say.
+        said: What the user calls the inputs, by their names.
     """
     nodes = [node if node.cluster or not cluster else replace(node, cluster=cluster) for node in nodes or graph.nodes]
     home = home or _home(nodes)
     title = title or _lines(nodes, home) or graph.name
-    return _draw(nodes, graph.results, title, home, [f"returns {name}" for name in _names(graph)])
+    return _draw(nodes, graph.results, title, home, [f"returns {name}" for name in _names(graph)], said)
 
 
 def _names(graph: Graph) -> Iterator[str]:
@@ -85,7 +96,12 @@ def _home(nodes: Sequence[Node]) -> str:
 
 
 def _draw(
-    nodes: Sequence[Node], results: Sequence[Operand], title: str, home: str, names: Sequence[str] = ()
+    nodes: Sequence[Node],
+    results: Sequence[Operand],
+    title: str,
+    home: str,
+    names: Sequence[str] = (),
+    said: Mapping[str, str] = MappingProxyType({}),
 ) -> Picture:
     boxes: list[Box] = []
     maker: dict[str, int] = {}
@@ -96,12 +112,13 @@ def _draw(
         for value in read.values():
             if value.name not in maker:
                 maker[value.name] = len(boxes)
-                boxes.append(Box("input", value.name, str(value.spec), f"{value}: {value.spec}", "", ()))
+                name = said.get(value.name, value.name)
+                boxes.append(Box("input", name, str(value.spec), f"{value}: {value.spec}", "", ()))
         reads = tuple(sorted({maker[name] for name in read}))
         if isinstance(item, _Group):
             clusters = {node.cluster or "" for node in members}
             own = any(node.source is not None and node.source.function == home for node in members)
-            inside = _draw(members, (), item.title, home if own else _home(members))
+            inside = _draw(members, (), item.title, home if own else _home(members), said=said)
             hover, cluster = "\n".join(map(_line, members[:20])), clusters.pop() if len(clusters) == 1 else ""
             boxes.append(Box("group", item.title, f"{len(members)} operations", hover, cluster, reads, inside))
         else:
@@ -186,7 +203,9 @@ def _stretch(items: Sequence[Node | _Group], home: str) -> Node | _Group:
     if len(items) == 1:
         return items[0]
     nodes = [node for item in items for node in (item.nodes if isinstance(item, _Group) else (item,))]
-    return _Group(_lines(nodes, home) or "operations", tuple(nodes))
+    helpers = dict.fromkeys(node.source.function for node in nodes if node.source and node.source.function != home)
+    with_calls = f", with {', '.join(f'{name}()' for name in [*helpers][:_HELPERS])}" if helpers else ""
+    return _Group(f"{_lines(nodes, home) or 'operations'}{with_calls}", tuple(nodes))
 
 
 def _lines(nodes: Sequence[Node], home: str) -> str:

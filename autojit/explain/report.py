@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autojit.capture.capture import Capture, Cut
@@ -18,7 +18,7 @@ from autojit.explain.changes import changing
 from autojit.explain.function_graph import FunctionGraph, Section
 from autojit.explain.html import to_html
 from autojit.explain.losses import Loss, host_reason, losses_of
-from autojit.explain.state import PlanInfo, Resources, plans_of, resources_of
+from autojit.explain.state import Left, PlanInfo, Resources, plans_of, resources_of, unused_of
 from autojit.explain.style import hues_of
 from autojit.explain.text import to_text
 from autojit.ir.graph import Graph, Node
@@ -27,6 +27,9 @@ from autojit.partition.steps import ClusterStep
 from autojit.runtime.compiler import USUAL, Prepared, prepare, recipe_key
 from autojit.runtime.function import Controller
 from autojit.runtime.history import Event, Profiled
+
+#: Of the plain data: it grows when a key is taken away or means something else.
+VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,7 @@ class Explanation:
         history: What has happened so far: captures, compilations, decisions.
         resources: What is kept for later calls.
         profiled: What profiles have measured of the function's lines.
+        waits: Whether NumPy runs until compiling is known to pay, and nothing is compiled so far.
         sections: The captured regions and native statements, in program order; `graph` is a picture of them.
         is_explored: Whether it was looked at what becomes of the call; else the rest of this is all that is known.
     """
@@ -127,6 +131,7 @@ class Explanation:
     profiled: Profiled | None = None
     sections: list[Section] = field(default_factory=list, repr=False)
     is_explored: bool = True
+    waits: bool = False
 
     @property
     def graph(self) -> FunctionGraph:
@@ -137,12 +142,23 @@ class Explanation:
     @property
     def losses(self) -> list[Loss]:
         """What each break costs, where that is measured or can be estimated."""
-        return losses_of(self.sections, self.profiled)
+        return losses_of(self.sections, self.profiled, self.source)
 
     @property
     def reasons(self) -> list[Reason]:
         """Why not all is compiled, and what raises, in the order of the report."""
-        return [*self.host_nodes, *self.native_statements, *self.left, *self.changes]
+        return [
+            *self.host_nodes,
+            *self.native_statements,
+            *self.left,
+            *self.changes,
+            *(left.reason for left in self.unused),
+        ]
+
+    @property
+    def unused(self) -> list[Left]:
+        """The regions that could be compiled, and whose calls NumPy answers."""
+        return unused_of(self.plans)
 
     @property
     def is_whole(self) -> bool:
@@ -157,6 +173,7 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """The explanation as plain data."""
         return {
+            "version": VERSION,
             "function": self.name,
             "is_whole": self.is_whole,
             "regions": self.regions,
@@ -167,6 +184,8 @@ class Explanation:
             "loops": [loop.to_dict() for loop in self.loops],
             "left": [reason.to_dict() for reason in self.left],
             "changes": [reason.to_dict() for reason in self.changes],
+            "unused": [{"lines": list(left.lines), **left.reason.to_dict()} for left in self.unused],
+            "waits": self.waits,
             "losses": [loss.to_dict() for loss in self.losses],
             "plans": [plan.to_dict() for plan in self.plans],
             "history": [event.to_dict() for event in self.history],
@@ -200,8 +219,22 @@ def explain_call(controller: Controller, /, *args: Any, **kwargs: Any) -> Explan
         assert controller.no_source is not None
         return Explanation.native(controller.original.__qualname__, controller.no_source)
     explanation = with_past(controller)
-    _explore(controller, bind(controller, args, kwargs), explanation)
+    try:
+        values = bind(controller, args, kwargs)
+    except TypeError as error:
+        if not _is_method(controller):
+            raise
+        name = controller.original.__qualname__
+        detail = f"of the method `{name}` the object is asked for, too: `{name}.explain(object, ...)`"
+        raise TypeError(f"{error}; {detail}") from None
+    _explore(controller, values, explanation)
     return explanation
+
+
+def _is_method(controller: Controller) -> bool:
+    """Whether the function stands in a class: Python does not tell `obj.f.explain` which object it is asked of."""
+    owner = controller.original.__qualname__.rpartition(".")[0]
+    return bool(owner) and not owner.endswith("<locals>")
 
 
 def with_past(controller: Controller) -> Explanation:
@@ -211,6 +244,7 @@ def with_past(controller: Controller) -> Explanation:
     explanation.changes = changing(explanation.history, controller.original.__code__, explanation.source)
     explanation.resources = resources_of(controller)
     explanation.profiled = controller.history.profiled
+    explanation.waits = controller.warm_up is not None and not explanation.plans
     return explanation
 
 
@@ -266,14 +300,22 @@ def explore_region(
     controller: Controller, tree: RegionTree, region: Region, values: dict[str, Any], out: Explanation
 ) -> None:
     """Add to an explanation what becomes of a region of a tree that nothing runs with."""
-    for found in explore(tree, region, values, controller.options):
+    for found in explore(tree, region, values, replace(controller.options, tells=True)):
         if isinstance(found, Cut):
-            known = out.unknown if found.reason.id == "unknown-value" else out.native_statements
-            if found.reason not in known:  # a statement in a loop is met once for each region around it
-                known.append(found.reason)
-                out.sections.append(found.reason)
+            for reason in (found.reason, *found.others):
+                _add_native(reason, out)
         else:
             add_capture(controller, found, out)
+
+
+def _add_native(reason: Reason, out: Explanation) -> None:
+    known = out.unknown if reason.id == "unknown-value" else out.native_statements
+    # A statement in a loop is met once for each region around it; the last time between what surrounds it.
+    if reason in known:
+        out.sections.remove(reason)
+    else:
+        known.append(reason)
+    out.sections.append(reason)
 
 
 def add_capture(controller: Controller, found: Capture, out: Explanation) -> None:

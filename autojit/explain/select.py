@@ -85,13 +85,16 @@ class CompilerIR:
         """
         return cost_of(self._executable(self._choose(cluster)))
 
-    def diff(self, stage: str, other: str | CompilerIR, cluster: str | None = None) -> str:
+    def diff(
+        self, stage: str, other: str | CompilerIR, cluster: str | None = None, other_cluster: str | None = None
+    ) -> str:
         """The lines in which two stages of a cluster differ, or a stage for two signatures.
 
         Args:
             stage: A stage that is text.
             other: Another stage of the same cluster, or what `get_compiler_ir` gives for other arguments.
             cluster: The cluster; needed when there are several.
+            other_cluster: The cluster of the other call, where it has another name there.
 
         Returns:
             A unified difference, "" for none.
@@ -102,7 +105,7 @@ class CompilerIR:
         left = self._text(stage, cluster)
         if isinstance(other, CompilerIR):
             names = f"{stage} of {self.function}", f"{stage} of {other.function}, the other call"
-            right = other._text(stage, cluster)
+            right = other._text(stage, other_cluster or cluster)
         else:
             names, right = (stage, other), self._text(other, cluster)
         return "\n".join(difflib.unified_diff(left.splitlines(), right.splitlines(), *names, lineterm=""))

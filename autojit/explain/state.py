@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,9 @@ from autojit.runtime.function import Controller
 from autojit.runtime.history import Guard, guards_of
 from autojit.runtime.info import memory_info
 from autojit.runtime.plan import Plan
+
+#: What calls are left to NumPy for though they could be compiled.
+_JUDGED = frozenset(["slower", "too-small", "too-many-plans"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +52,40 @@ class PlanInfo:
         }
 
 
+@dataclass(slots=True)
+class Left:
+    """Plans of one region that leave their calls to NumPy for one reason.
+
+    Attributes:
+        lines: The first and the last line of the region.
+        reason: The reason.
+        guards: What the calls of the latest plan are like.
+        count: How many plans.
+    """
+
+    lines: tuple[int, int]
+    reason: Reason
+    guards: tuple[Guard, ...]
+    count: int = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Resources:
     """What is kept for later calls.
 
     Attributes:
-        result_bytes: Memory for results.
-        staging_bytes: Memory into which inputs are copied.
+        result_bytes: Memory for results, of the whole process.
+        staging_bytes: Memory into which inputs are copied, of the whole process.
         disk_cache: The directory of the disk cache; "" where there is none.
+        loads: How many programs of the function came from there.
+        compiles: How many were compiled.
     """
 
     result_bytes: int
     staging_bytes: int
     disk_cache: str
+    loads: int
+    compiles: int
 
     def to_dict(self) -> dict[str, Any]:
         """The resources as plain data."""
@@ -68,6 +93,8 @@ class Resources:
             "result_bytes": self.result_bytes,
             "staging_bytes": self.staging_bytes,
             "disk_cache": self.disk_cache or None,
+            "loads": self.loads,
+            "compiles": self.compiles,
         }
 
 
@@ -80,6 +107,31 @@ def plans_of(controller: Controller) -> list[PlanInfo]:
     return sorted(found, key=lambda plan: plan.lines)
 
 
+def left_of(plans: Iterable[PlanInfo]) -> list[Left]:
+    """The plans that leave calls to NumPy, those for one reason together."""
+    found: dict[tuple[tuple[int, int], str, str], Left] = {}
+    for plan in plans:
+        if plan.reason is not None:
+            key = plan.lines, plan.reason.id, plan.reason.detail
+            known = found.setdefault(key, Left(plan.lines, plan.reason, plan.guards, 0))
+            known.count += 1
+    return list(found.values())
+
+
+def unused_of(plans: Sequence[PlanInfo]) -> list[Left]:
+    """The regions that could be compiled and are not worth it: no plan of theirs is used, one at least was judged. Of
+    regions in each other that were judged alike only the innermost.
+    """
+    used = {plan.lines for plan in plans if plan.reason is None}
+    judged = [left for left in left_of(plans) if left.lines not in used and left.reason.id in _JUDGED]
+    found: dict[tuple[tuple[int, int], str], Left] = {}
+    for left in sorted(judged, key=lambda left: left.lines[1] - left.lines[0]):
+        first, last = left.lines
+        if not any(first <= lines[0] and lines[1] <= last and id == left.reason.id for lines, id in found):
+            found[left.lines, left.reason.id] = left
+    return sorted(found.values(), key=lambda left: left.lines)
+
+
 def _plan_info(lines: tuple[int, int], plan: Plan, file: str) -> PlanInfo:
     is_trial = getattr(plan.reason, "is_trial", False)
     state = "on trial" if is_trial else "native" if plan.is_native else "compiled"
@@ -89,6 +141,7 @@ def _plan_info(lines: tuple[int, int], plan: Plan, file: str) -> PlanInfo:
 
 
 def resources_of(controller: Controller) -> Resources:
-    """What is kept now, in memory for the whole process."""
-    memory, disk = memory_info(), disk_cache(controller.config)
-    return Resources(memory.results, memory.staging, str(disk.root) if disk is not None else "")
+    """What is kept now, and what of it this function has used."""
+    memory, disk, counters = memory_info(), disk_cache(controller.config), controller.counters
+    place = str(disk.root) if disk is not None else ""
+    return Resources(memory.results, memory.staging, place, counters.loads, counters.compiles)

@@ -11,13 +11,49 @@ _T = TypeVar("_T", bound=Hashable)
 #: Hues of the clusters, in turn.
 _HUES = (210, 150, 265, 180, 30, 320)
 
-_SHEET = """
-.autojit { --text: #1f2328; --dim: #59636e; --line: #d1d9e0; --back: #ffffff; --light: 92%; --why: #fff1e5;
-  --string: #0a3069; --name: #953800; --type: #116329; --word: #cf222e; --call: #8250df;
-  color: var(--text); background: var(--back); font: 13px/1.5 system-ui, sans-serif; padding: 8px 12px; }
-@media (prefers-color-scheme: dark) { .autojit { --text: #e6edf3; --dim: #9198a1; --line: #3d444d; --back: #0d1117;
-  --light: 22%; --why: #3a2410;
-  --string: #a5d6ff; --name: #ffa657; --type: #7ee787; --word: #ff7b72; --call: #d2a8ff; } }
+#: What a page that has themes of its own says above the fragment: JupyterLab, VS Code, Material for MkDocs, others.
+_SAYS_LIGHT = (
+    '[data-jp-theme-light="true"], .vscode-light, [data-vscode-theme-kind$="light"], [data-md-color-scheme="default"], '
+    '[data-theme="light"], [theme="light"]'
+)
+_SAYS_DARK = (
+    '[data-jp-theme-light="false"], .vscode-dark, [data-vscode-theme-kind="vscode-dark"], '
+    '[data-vscode-theme-kind="vscode-high-contrast"], [data-md-color-scheme="slate"], [data-theme="dark"], '
+    '[theme="dark"]'
+)
+#: `initial` makes `var(--in-light, a)` to `a`, and an empty value to nothing: so each colour stands in one place.
+_LIGHT = "color-scheme: light; --in-light: initial; --in-dark: ;"
+_DARK = "color-scheme: dark; --in-light: ; --in-dark: initial;"
+
+#: In light, and in dark.
+_COLOURS = {
+    "text": ("#1f2328", "#e6edf3"),
+    "dim": ("#59636e", "#9198a1"),
+    "line": ("#d1d9e0", "#3d444d"),
+    "back": ("#ffffff", "#0d1117"),
+    "light": ("92%", "22%"),
+    "why": ("#fff1e5", "#3a2410"),
+    "string": ("#0a3069", "#a5d6ff"),
+    "name": ("#953800", "#ffa657"),
+    "type": ("#116329", "#7ee787"),
+    "word": ("#cf222e", "#ff7b72"),
+    "call": ("#8250df", "#d2a8ff"),
+}
+_BOTH = "\n".join(
+    f"  --{name}: var(--in-light, {one}) var(--in-dark, {other});" for name, (one, other) in _COLOURS.items()
+)
+
+_SHEET = f"""
+.autojit {{ {_LIGHT} }}
+@media (prefers-color-scheme: dark) {{ .autojit {{ {_DARK} }} }}
+:is({_SAYS_LIGHT}) .autojit {{ {_LIGHT} }}
+:is({_SAYS_DARK}) .autojit {{ {_DARK} }}
+.autojit {{
+{_BOTH}
+  color: var(--text); background: var(--back); font: 13px/1.5 system-ui, sans-serif; padding: 8px 12px;
+  overflow-x: auto; }}
+"""
+_SHEET += """\
 .autojit h4 { margin: 12px 0 4px; font-size: 13px; }
 .autojit table { border-collapse: collapse; width: 100%; color: inherit; }
 .autojit td { padding: 0 8px; text-align: left; vertical-align: top; border: 0; }
@@ -30,6 +66,7 @@ _SHEET = """
   border-bottom: 1px solid var(--line); }
 .autojit .list { width: auto; }
 .autojit .list td { border-bottom: 1px solid var(--line); }
+.autojit .list td:first-child { white-space: nowrap; }
 .autojit code { font: 12px ui-monospace, monospace; color: inherit; background: none; }
 .autojit summary { cursor: pointer; }
 .autojit a { color: inherit; }

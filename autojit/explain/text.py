@@ -7,16 +7,18 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from autojit.errors import Reason
-from autojit.explain.state import PlanInfo
-from autojit.runtime.history import Event, milliseconds, span
+from autojit.explain.state import PlanInfo, left_of
+from autojit.runtime.history import Event, Guard, milliseconds, span
 
 if TYPE_CHECKING:  # for annotations alone: an explanation prints itself with this
     from autojit.explain.losses import Loss
     from autojit.explain.report import Explanation
 
 WIDTH = 100
+#: What is said where calls have left no plan.
+WAITS = "nothing is compiled so far: with `policy='measured'` NumPy runs until compiling is known to pay"
 #: So many of the latest events are shown.
-_EVENTS = 12
+EVENTS = 12
 #: Conditions that hold in nearly all programs for ever are left out, and types beside values.
 _TRIVIAL = (" is the same object", " is the same function", " is the same method", " is the builtin")
 _STAYS, _OF_TYPE = "a scalar stays ", " is of type "
@@ -31,13 +33,21 @@ def to_text(explanation: Explanation) -> str:
         lines += ["", "plans", *_plans(explanation.plans)]
     if explanation.history:
         lines += ["", "history", *_events(explanation.history)]
-    if explanation.resources is not None and (explanation.plans or explanation.history):
-        kept = explanation.resources
-        memory = f"{megabytes(kept.result_bytes)} for results, {megabytes(kept.staging_bytes)} for inputs"
-        lines += ["", f"memory: {memory}", f"disk cache: {kept.disk_cache or 'off'}"]
+    if resources := list(kept(explanation)):
+        lines += ["", *resources]
     if explanation.reasons:
         lines += ["", "[an id in brackets] is explained under reference/reasons/#id of the documentation"]
     return "\n".join(lines)
+
+
+def kept(explanation: Explanation) -> Iterator[str]:
+    """What is kept for later calls."""
+    if explanation.resources is not None and (explanation.plans or explanation.history):
+        found = explanation.resources
+        sizes = f"{megabytes(found.result_bytes)} for results, {megabytes(found.staging_bytes)} for inputs"
+        yield f"memory of the process: {sizes}"
+        used = f", {found.loads} program(s) of this function loaded, {found.compiles} compiled"
+        yield f"disk cache: {found.disk_cache + used if found.disk_cache else 'off'}"
 
 
 def _summary(explanation: Explanation) -> Iterator[str]:
@@ -56,6 +66,8 @@ def _summary(explanation: Explanation) -> Iterator[str]:
             yield f"    chosen by measurement: {cluster.options}"
     for loop in explanation.loops:
         yield from wrapped(str(loop), "  ", "    ")
+    if explanation.waits:
+        yield f"  {WAITS}"
 
 
 def _reasons(explanation: Explanation) -> Iterator[str]:
@@ -67,6 +79,8 @@ def _reasons(explanation: Explanation) -> Iterator[str]:
         yield from _reason("native where reached", reason, hint=False)
     for reason in explanation.changes:
         yield from _reason("from call to call", reason)
+    for left in explanation.unused:
+        yield from _reason(f"not used, {span(left.lines)}", left.reason)
     if explanation.unknown:
         lines = tuple(sorted({reason.source.line for reason in explanation.unknown if reason.source}))
         yield f"  known after a first run: lines {ranges(lines)}"
@@ -111,6 +125,11 @@ def marks_of(explanation: Explanation) -> dict[int, list[str]]:
                 mark = f"{title}: {reason.id}"
                 if mark not in marks.setdefault(reason.source.line, []):
                     marks[reason.source.line].append(mark)
+    compiled = {line for cluster in explanation.clusters for line in cluster.lines}
+    for left in explanation.unused:
+        first, last = left.lines
+        for line in compiled & {*range(first, last + 1)}:
+            marks[line].append(f"not used: {left.reason.id}")
     return marks
 
 
@@ -121,16 +140,14 @@ def is_own(reason: Reason, explanation: Explanation) -> bool:
 
 def _plans(plans: list[PlanInfo]) -> Iterator[str]:
     """Each plan; those that leave calls to NumPy for one reason together."""
-    native: dict[tuple[tuple[int, int], str], int] = {}
     for plan in plans:
         if plan.reason is None:
             yield from _plan(plan)
-        else:
-            key = plan.lines, f"[{plan.reason.id}] {plan.reason.detail}"
-            native[key] = native.get(key, 0) + 1
-    for (lines, why), count in native.items():
-        kinds = f" for {count} kinds of calls" if count > 1 else ""
-        yield from wrapped(f"{span(lines)}: native{kinds}: {why}", "  ", "    ")
+    for left in left_of(plans):
+        kinds = f" for {left.count} kinds of calls" if left.count > 1 else ""
+        yield from wrapped(f"{span(left.lines)}: native{kinds}: [{left.reason.id}] {left.reason.detail}", "  ", "    ")
+        if left.count == 1:
+            yield from _guards(left.guards)
 
 
 def _plan(plan: PlanInfo) -> Iterator[str]:
@@ -140,7 +157,11 @@ def _plan(plan: PlanInfo) -> Iterator[str]:
         speed = f", {times}: {plan.numpy_seconds / plan.seconds:.3g} times as fast"
     traps = f", left {plan.traps} call(s) to NumPy for their data" if plan.traps else ""
     yield from wrapped(f"{span(plan.lines)}: {plan.state}{speed}{traps}", "  ", "    ")
-    guards = [guard for guard in plan.guards if not guard.text.endswith(_TRIVIAL) and not guard.text.startswith(_STAYS)]
+    yield from _guards(plan.guards)
+
+
+def _guards(guards: Iterable[Guard]) -> Iterator[str]:
+    guards = [guard for guard in guards if not guard.text.endswith(_TRIVIAL) and not guard.text.startswith(_STAYS)]
     valued = {guard.text.partition(" is ")[0] for guard in guards if _OF_TYPE not in guard.text}
     texts = [
         str(guard) for guard in guards if _OF_TYPE not in guard.text or guard.text.partition(" is ")[0] not in valued
@@ -150,9 +171,9 @@ def _plan(plan: PlanInfo) -> Iterator[str]:
 
 
 def _events(events: list[Event]) -> Iterator[str]:
-    if len(events) > _EVENTS:
-        yield f"  ... {len(events) - _EVENTS} earlier"
-    for event in events[-_EVENTS:]:
+    if len(events) > EVENTS:
+        yield f"  ... {len(events) - EVENTS} earlier"
+    for event in events[-EVENTS:]:
         yield from wrapped(str(event), "  ", "    ")
 
 

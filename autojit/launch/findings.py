@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from autojit.capture.source import source_line
@@ -39,6 +39,7 @@ class Spot:
         text: The line itself, or "".
         seconds: How long its lines were found running.
         reason: Why it stays.
+        others: The lines that wait for what this one makes, when their seconds are counted with its own.
     """
 
     function: str
@@ -47,6 +48,7 @@ class Spot:
     text: str
     seconds: float
     reason: Reason
+    others: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -105,9 +107,9 @@ class Findings:
     @property
     def spots(self) -> list[Spot]:
         """Those of all functions that can be changed; what took longest first, and only what was found running at all,
-        unless nothing was.
+        unless nothing was. Lines that wait for another one are counted with it.
         """
-        found = [spot for each in self.functions for spot in each.spots if spot.reason.id not in _SETTLED]
+        found = [spot for each in self.functions for spot in _by_cause(each.spots) if spot.reason.id not in _SETTLED]
         running = [spot for spot in found if spot.seconds]
         return sorted(running or found, key=lambda spot: -spot.seconds)
 
@@ -196,6 +198,21 @@ def _spots(finding: Finding, seconds: dict[Place, float]) -> Iterator[Spot]:
     for (line, id), (_, reason) in found.items():
         text = source_line(function.file, line, function.name).text
         yield Spot(function.name, function.file, line, text, costs[line, id], reason)
+
+
+def _by_cause(spots: list[Spot]) -> Iterator[Spot]:
+    """The spots that have a reason of their own, each with those that wait for what its line makes."""
+    own = {spot.line for spot in spots if spot.reason.cause is None}
+    groups: dict[int, list[Spot]] = {}
+    for spot in spots:
+        cause = spot.reason.cause
+        groups.setdefault(cause.line if cause is not None and cause.line in own else spot.line, []).append(spot)
+    for line, group in groups.items():
+        first, *more = (spot for spot in group if spot.line == line)
+        others = [spot for spot in group if spot.line != line]
+        total = first.seconds + sum(other.seconds for other in others)
+        yield replace(first, seconds=total, others=tuple(sorted({other.line for other in others})))
+        yield from more
 
 
 def _meant(function: Function, spans: dict[_Key, tuple[int, int]], place: Place) -> list[_Key]:

@@ -9,8 +9,8 @@ from autojit.explain.text import WIDTH, columns, to_text, wrapped
 from autojit.launch.findings import Finding, Findings, Spot
 from autojit.launch.samples import EVERY
 
-#: The lines of a screen, and how many places to change it tells.
-_LINES, _SPOTS = 40, 5
+#: The lines of a screen, how many places to change it tells, and how many lines that wait for one.
+_LINES, SPOTS, _OTHERS = 40, 5, 5
 #: The columns of the table of functions.
 COLUMNS = ("own time", "share", "in plans", "state", "speed", "spots", "function")
 #: What they mean, and what is measured.
@@ -39,9 +39,9 @@ def to_screen(findings: Findings) -> str:
     tail = [*elsewhere(findings), *wrapped(NOTE, "", "  ")]
     if spots := findings.spots:
         tail += ["", "what to change first"]
-        for spot in spots[:_SPOTS]:
+        for spot in spots[:SPOTS]:
             tail += _spot(spot)
-        tail += _more(len(spots) - _SPOTS)
+        tail += _more(len(spots) - SPOTS)
     room = _LINES - len(head) - len(tail) - 2  # for the names of the columns and what is left out
     table = [*_table(findings, room), *_more(len(findings.functions) - room)]
     return "\n".join(line if len(line) <= WIDTH else f"{line[: WIDTH - 3]}..." for line in [*head, *table, *tail])
@@ -92,9 +92,9 @@ def elsewhere(findings: Findings) -> Iterator[str]:
 
 
 def place(file: str, line: int) -> str:
-    """A line for people: its file as seen from where the command was given, if it lies there."""
+    """A line for people: its file as seen from where the command was given, or else its name and its folder's."""
     path = Path(file)
-    return f"{path.relative_to(_FOLDER) if path.is_relative_to(_FOLDER) else path}:{line}"
+    return f"{path.relative_to(_FOLDER) if path.is_relative_to(_FOLDER) else Path(*path.parts[-2:])}:{line}"
 
 
 def seconds(duration: float) -> str:
@@ -114,4 +114,15 @@ def _more(count: int) -> list[str]:
 def _spot(spot: Spot) -> Iterator[str]:
     yield f"  {seconds(spot.seconds)}  {spot.function}, {place(spot.file, spot.line)}: {spot.text}"
     yield f"      [{spot.reason.id}] {spot.reason.detail}"
+    if spot.others:
+        yield f"      {waiting(spot)}"
     yield f"      hint: {spot.reason.kind.hint}"
+
+
+def waiting(spot: Spot) -> str:
+    """The lines whose time is counted with a place's own."""
+    shown = ", ".join(map(str, spot.others[:_OTHERS]))
+    more = f" and {len(spot.others) - _OTHERS} more" if len(spot.others) > _OTHERS else ""
+    if len(spot.others) == 1:
+        return f"counted with line {shown}, which waits for its result"
+    return f"counted with lines {shown}{more}, which wait for its result"

@@ -10,7 +10,7 @@ from html import escape
 from autojit.explain.html import row, to_parts
 from autojit.explain.style import fragment, page
 from autojit.launch.findings import Findings, Spot
-from autojit.launch.report import COLUMNS, NOTE, UNSEEN, cells, elsewhere, place, seconds, totals
+from autojit.launch.report import COLUMNS, NOTE, SPOTS, UNSEEN, cells, elsewhere, place, seconds, totals, waiting
 
 
 def to_page(findings: Findings) -> str:
@@ -18,7 +18,9 @@ def to_page(findings: Findings) -> str:
     parts = [_line(totals(findings)), "<h4>Functions</h4>", '<table class="list">', *_functions(findings), "</table>"]
     parts += [*map(_line, elsewhere(findings)), _line(NOTE)]
     if spots := findings.spots:
-        parts += ["<h4>What to change first</h4>", '<table class="list">', *map(_spot, spots), "</table>"]
+        parts += ["<h4>What to change first</h4>", *_table(spots[:SPOTS])]
+        if more := spots[SPOTS:]:
+            parts += [f"<details><summary>{len(more)} more</summary>", *_table(more), "</details>"]
     return page(findings.program, fragment(*parts, "<h4>Function by function</h4>", *_details(findings)))
 
 
@@ -33,9 +35,16 @@ def _functions(findings: Findings) -> Iterator[str]:
         yield row(*told, f'<a href="#function-{number}"><code>{name}</code></a>')
 
 
+def _table(spots: list[Spot]) -> list[str]:
+    return ['<table class="list">', *map(_spot, spots), "</table>"]
+
+
 def _spot(spot: Spot) -> str:
     where = f"<code>{escape(spot.function)}</code> {escape(place(spot.file, spot.line))}"
-    why = f"<b>{escape(spot.reason.id)}</b> {escape(spot.reason.detail)}<br><i>{escape(spot.reason.kind.hint)}</i>"
+    more = f"<br>{escape(waiting(spot))}" if spot.others else ""
+    why = (
+        f"<b>{escape(spot.reason.id)}</b> {escape(spot.reason.detail)}{more}<br><i>{escape(spot.reason.kind.hint)}</i>"
+    )
     return row(seconds(spot.seconds), where, f"<code>{escape(spot.text)}</code>", why)
 
 

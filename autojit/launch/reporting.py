@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+from autojit.capture.options import Options
 from autojit.compile.service import SERVICE
 from autojit.errors import AutojitError
 from autojit.launch.findings import find
@@ -41,6 +42,7 @@ class Reporting:
     def begin(self) -> None:
         """The program begins."""
         SERVICE.start()  # however short it is, it is to be looked into
+        Options.keeps_objects = True
         with contextlib.suppress(RuntimeError):  # no more threads; the end tells it
             self._samples.start()
 
@@ -61,6 +63,8 @@ class Reporting:
                 self.file.write_text(text, encoding="utf-8", errors="backslashreplace")
         except BaseException as error:  # Ctrl-C too: the program's own end is to be seen
             tell(f"autojit: the report could not be written: {type(error).__name__}: {error}")
+        finally:
+            Options.keeps_objects = False
 
 
 def _try(file: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import builtins
 import importlib.util
+import logging
 import os
 import shlex
 import sys
@@ -71,6 +72,8 @@ def prepare(words: Sequence[str]) -> Callable[[], int]:
         SyntaxError: The program is not Python.
     """
     given, config = parse(words)
+    if not config.log:  # the program's own logs are as without autojit, whatever their level
+        logging.getLogger("autojit").setLevel(logging.WARNING)
     scope = Scope(_names(given.include), _names(given.exclude))
     hook.install(scope, config)
     reporting = None if given.report is None else Reporting(given.report, given.program[0], scope)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autojit.ir.graph import Const, Operand
+from autojit.ir.graph import Const, Operand, Value
 from autojit.ir.index import Index, Place, Slice, Window, ends_of
 from autojit.ir.spec import Spec
 from autojit.ops.index_plan import Axis, plan_index
@@ -19,6 +20,16 @@ from autojit.passes.ragged import Span
 
 class Refused(Exception):
     """A loop stays a loop; the text says why."""
+
+
+#: What a loop's body puts before the user's names, and what it calls the values that have none.
+_PREFIX, _NUMBERED = re.compile(r"b\d+_"), re.compile(r"v?\d+")
+
+
+def told(carried: Value) -> str:
+    """A carried value for people: what the user calls it, if there is a name."""
+    name = _PREFIX.sub("", carried.name, count=1)
+    return "a carried value" if _NUMBERED.fullmatch(name) else f"`{name}`"
 
 
 @dataclass(frozen=True, slots=True)

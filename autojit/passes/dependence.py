@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from autojit.ir.graph import Graph, Node, Operand, Value, values_of
-from autojit.passes.access import Access, Refused, access_of, axes_of, meeting, narrowed, whole_of
+from autojit.passes.access import Access, Refused, access_of, axes_of, meeting, narrowed, told, whole_of
 from autojit.passes.affine import Affine, Trips
 from autojit.passes.ragged import Masks, Span, needs
 
@@ -255,12 +255,12 @@ class _Analysis:
             if owner is not storage:
                 raise Refused("carried values change places")
             if version != len(storage.writes) or self.outputs[output.name] > 1:
-                raise Refused(f"an earlier state of the array `{head.name}` is kept")
+                raise Refused(f"an earlier state of the array {told(head)} is kept")
             return self._stores(storage)
         if head.name not in self.users and head.name not in self.outputs:
             return Last()
         if storage.writes:
-            raise Refused(f"`{head.name}` is written and bound anew")
+            raise Refused(f"{told(head)} is written and bound anew")
         return self._reduction(head, output)
 
     # ---- arrays that are written in parts
@@ -269,11 +269,11 @@ class _Analysis:
         trips, head = self.trips, self.heads[storage.number]
         writes = storage.writes
         if storage.later:
-            raise Refused(f"all of the array `{head.name}` is used, of which other iterations write parts")
+            raise Refused(f"all of the array {told(head)} is used, of which other iterations write parts")
         if storage.whole is not None:
             for write in writes:
                 if meeting(storage.whole, write.real, trips).earlier:
-                    raise Refused(f"all of the array `{head.name}` is used, of which other iterations write parts")
+                    raise Refused(f"all of the array {told(head)} is used, of which other iterations write parts")
         element = self._element(storage)
         if element is not None:
             return Stores((writes[0].node,), (True,), element)
@@ -282,13 +282,13 @@ class _Analysis:
         last = tuple(write.access.fixed for write in writes)
         for i, one in enumerate(writes):
             if last[i] and one.select is not None and not one.real.fixed:
-                raise Refused(f"parts of `{head.name}` that move are written through a mask")
+                raise Refused(f"parts of {told(head)} that move are written through a mask")
             own = meeting(one.access, one.access, trips)
             if not last[i] and (own.earlier or own.later):
-                raise Refused(f"several iterations may write the same element of `{head.name}`")
+                raise Refused(f"several iterations may write the same element of {told(head)}")
             for k, other in enumerate(writes[i + 1 :], i + 1):
                 if not (last[i] and last[k]) and meeting(other.real, one.real, trips).later:
-                    raise Refused(f"an element of `{head.name}` is written by two statements of different iterations")
+                    raise Refused(f"an element of {told(head)} is written by two statements of different iterations")
         return Stores(tuple(write.node for write in writes), last)
 
     def _classify(self, storage: _Storage, node: Node, access: Access, version: int) -> None:
@@ -301,9 +301,9 @@ class _Analysis:
                 self.result.stored[name] = storage.number, number
                 return
             if meetings[number].same:
-                raise Refused(f"a part of what was written to `{head.name}` in the same iteration is read")
+                raise Refused(f"a part of what was written to {told(head)} in the same iteration is read")
         if any(met.earlier for met in meetings):
-            raise Refused(f"an iteration reads from `{head.name}` what an earlier one wrote")
+            raise Refused(f"an iteration reads from {told(head)} what an earlier one wrote")
         self.result.initial[name] = storage.number
 
     def _element(self, storage: _Storage) -> Reduction | None:
@@ -340,7 +340,7 @@ class _Analysis:
 
     def _reduction(self, head: Value, output: Operand) -> Reduction:
         if not isinstance(output, Value) or self.outputs[output.name] > 1 or head.name in self.outputs:
-            raise Refused(f"each iteration needs `{head.name}` of the one before")
+            raise Refused(f"each iteration needs {told(head)} of the one before")
         return self._chain(head, output, [])
 
     def _chain(self, head: Value, output: Value, ends: list[Node], select: Node | None = None) -> Reduction:
@@ -348,7 +348,7 @@ class _Analysis:
 
         `select` may use the head, too.
         """
-        refused = Refused(f"each iteration needs `{head.name}` of the one before")
+        refused = Refused(f"each iteration needs {told(head)} of the one before")
         links: list[Node] = []
         terms: list[Operand] = []
         value = head
@@ -382,11 +382,11 @@ class _Analysis:
             return "np.sum"
         reductions = {_COMBINING.get(name) for name in names}
         if len(reductions) != 1 or None in reductions:
-            raise Refused(f"each iteration needs `{head.name}` of the one before")
+            raise Refused(f"each iteration needs {told(head)} of the one before")
         (found,) = reductions
         assert found is not None
         if found.startswith("np.logical") and head.spec.dtype != np.bool_:
-            raise Refused(f"each iteration needs `{head.name}` of the one before")
+            raise Refused(f"each iteration needs {told(head)} of the one before")
         if found == "np.prod" and kind not in "iu":
             raise Refused("a product in another order may overflow")
         if found in ("np.max", "np.min") and kind == "c":

@@ -9,7 +9,7 @@ import numpy as np
 from autojit.errors import SourceLine
 from autojit.ir.graph import Const, Graph, Node, Operand, Value
 from autojit.ir.spec import Spec
-from autojit.passes.access import Refused
+from autojit.passes.access import Refused, told
 from autojit.passes.affine import Affine, Trips, affine_forms
 from autojit.passes.batch_index import read, write
 from autojit.passes.batch_rules import apply
@@ -306,7 +306,7 @@ class _Loop:
             return constant_lane(operand)
         lane = self.lanes.get(operand.name)
         if lane is None:
-            raise Refused(f"`{operand.name}` depends on the iteration before")
+            raise Refused(f"{told(operand)} depends on the iteration before")
         return lane
 
     def _node(self, node: Node) -> None:

@@ -9,8 +9,9 @@ from collections import deque
 from dataclasses import replace
 from typing import Any
 
-from autojit.capture.capture import Capture, capture, stand_in_for
+from autojit.capture.capture import Capture, capture
 from autojit.capture.explore import explore_parts
+from autojit.capture.kept import stand_in_for
 from autojit.capture.regions import region_key
 from autojit.compile.cache import CACHE
 from autojit.compile.xla import hold, is_started
