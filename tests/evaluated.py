@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import Any
 from unittest import mock
@@ -51,6 +52,6 @@ class Evaluated:
 
 @contextlib.contextmanager
 def evaluated() -> Iterator[None]:
-    """While this lasts, what is compiled is a program that NumPy runs."""
-    with mock.patch.object(cache, "Executable", Evaluated):
+    """While this lasts, what is compiled is a program that NumPy runs, and none of them is found afterwards."""
+    with mock.patch.object(cache, "Executable", Evaluated), mock.patch.object(cache.CACHE, "_entries", OrderedDict()):
         yield

@@ -248,9 +248,13 @@ def _run_table(options: argparse.Namespace) -> int:
     ):
         seed = options.seed + done
         print(f"\rseed {seed} ", end="", file=sys.stderr, flush=True)
-        count = min(4 * table_judge.PACK, (options.count or sys.maxsize) - done)
+        count = min(table_judge.BATCH, (options.count or sys.maxsize) - done)
         programs = [make_table_program(seed + number) for number in range(count)]
-        tally = table_judge.judge_evaluated(programs)[0] if options.numpy else table_judge.judge_compiled(programs)
+        size = table_judge.PACK if done // table_judge.BATCH % 8 else table_judge.LARGE_PACK
+        if options.numpy:
+            tally, _ = table_judge.judge_evaluated(programs)
+        else:
+            tally = table_judge.judge_compiled(programs, size)
         for found, text in tally.failures:
             failed += 1
             seeds = ", ".join(str(one.seed) for one in found)

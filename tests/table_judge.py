@@ -22,8 +22,12 @@ from tests.programs_strategy import load
 from tests.table_noise import Noise
 from tests.table_programs import TableProgram
 
-#: How many programs make one function.
-PACK = 24
+#: How many programs make one function. Larger ones take no less time, and more of it where one of them is trapped.
+PACK = 4
+#: How many do in every eighth batch: what stands side by side in a large program must not matter.
+LARGE_PACK = 24
+#: How many programs are judged at a time.
+BATCH = 96
 _NAME = re.compile(r"\b([ax]\d+)_\b")
 _RUNS = 8
 
@@ -329,14 +333,14 @@ def judge_evaluated(programs: Sequence[TableProgram]) -> tuple[Tally, list[Table
     return tally, good
 
 
-def judge_compiled(programs: Sequence[TableProgram]) -> Tally:
-    """Judge programs run by NumPy, then compiled, many at once: those that do not keep the others from one plan."""
+def judge_compiled(programs: Sequence[TableProgram], size: int = PACK) -> Tally:
+    """Judge programs run by NumPy, then compiled, `size` at once: those that do not keep the others from one plan."""
     tally, good = judge_evaluated(programs)
     tally.captured = 0
     failed = {id(one) for found, _ in tally.failures for one in found}
     kept = {id(one) for one in good}
     rest = [one for one in programs if id(one) not in kept and id(one) not in failed]
-    packs = [good[start : start + PACK] for start in range(0, len(good), PACK)]
+    packs = [good[start : start + size] for start in range(0, len(good), size)]
     # Those that NumPy takes part in are compiled one by one: a few must do.
     packs += [[one] for one in rest[:: max(len(rest) // 4, 1)]]
     while packs:
