@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import sys
+
 import numpy as np
+from numpy._core._multiarray_umath import _get_sfloat_dtype
 
 import autojit as aj
 from tests.helpers import check
@@ -172,3 +176,38 @@ def test_memory_order_of_what_numpy_makes_of_a_written_array():
         assert [x.strides for x in got] == [x.strides for x in expected]
         for one, other in zip(got, expected, strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+def test_dtype_that_equals_another() -> None:
+    scaled = _get_sfloat_dtype()(1.0)
+    assert scaled == np.dtype(float)
+
+    def program(numbers, x, dtype):
+        return np.array(numbers, dtype=dtype), np.empty(3, dtype), x.astype(dtype)
+
+    fast = aj.autocluster(policy="eager")(program)
+    for dtype in (float, scaled, np.dtype(float), scaled):
+        for got, expected in zip(fast([1.0, 2.0], np.arange(3.0), dtype), program([1.0, 2.0], np.arange(3.0), dtype)):
+            assert type(got.dtype) is type(expected.dtype)
+
+
+def test_arguments_are_let_go_at_once() -> None:
+    class Thing:
+        pass
+
+    def made(things, dtype):
+        return np.array(things, dtype=dtype)
+
+    def printed(array):
+        return np.array2string(array)
+
+    thing, array = Thing(), np.arange(2.0)
+    counts = sys.getrefcount(thing), sys.getrefcount(array)
+    gc.collect()
+    gc.disable()
+    try:
+        aj.autocluster(policy="eager")(made)((3, thing), np.dtype("i,O"))
+        aj.autocluster(policy="eager")(printed)(array)
+        assert (sys.getrefcount(thing), sys.getrefcount(array)) == counts
+    finally:
+        gc.enable()

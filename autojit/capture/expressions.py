@@ -234,22 +234,23 @@ class Expressions(Calls):
             finally:
                 self.frame = before
 
-        def loop(position: int, items: Iterator[Any]) -> Iterator[Any]:
-            generator = node.generators[position]
-            if generator.is_async:
-                raise CannotCapture("unsupported-syntax", "an asynchronous comprehension")
-            for item in items:
-                inside(self.bind, generator.target, item)
-                if not all(self.truth(inside(self.evaluate, test)) for test in generator.ifs):
-                    continue
-                if position + 1 == len(node.generators):
-                    yield inside(element)
-                else:
-                    yield from loop(position + 1, self.each(inside(self.evaluate, node.generators[position + 1].iter)))
-
         # The first iterable belongs to the enclosing scope, and is evaluated at once.
         first = self.evaluate(node.generators[0].iter)
-        return loop(0, self.each(first)), self.count(first)
+        return self._elements(node.generators, self.each(first), element, inside), self.count(first)
+
+    def _elements(self, generators: Any, items: Iterator[Any], element: Any, inside: Any) -> Iterator[Any]:
+        generator, *others = generators
+        if generator.is_async:
+            raise CannotCapture("unsupported-syntax", "an asynchronous comprehension")
+        for item in items:
+            inside(self.bind, generator.target, item)
+            if not all(self.truth(inside(self.evaluate, test)) for test in generator.ifs):
+                continue
+            if others:
+                further = self.each(inside(self.evaluate, others[0].iter))
+                yield from self._elements(others, further, element, inside)
+            else:
+                yield inside(element)
 
     def _eval_ListComp(self, node: ast.ListComp) -> Any:
         return Items(list, list(self._comprehension(node, lambda: self.evaluate(node.elt))[0]))

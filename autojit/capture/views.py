@@ -88,11 +88,11 @@ class Views(Recorder):
         """The dtype that an argument stands for.
 
         Raises:
-            CannotCapture: There is none, or it is `np.longlong`, which equals `np.int64` and is another type.
+            CannotCapture: There is none, or it equals a compiled one and is another type: `np.longlong`, a user's dtype.
         """
         found = self.ask(np.dtype, dtype)
-        if found in COMPILED_DTYPES and not is_compiled(found):
-            raise CannotCapture("argument-type", f"the type `{found.type.__name__}`")
+        if not is_compiled(found) and any(found == one for one in COMPILED_DTYPES):
+            raise CannotCapture("argument-type", f"the type `{(found.type or type(found)).__name__}`")
         return found
 
     # ---- indexing

@@ -193,6 +193,7 @@ class Maker:
                 deque(explore_parts(controller.tree, captured, values, controller.options), 0)
             finally:
                 controller.function.__code__ = controller.instrumented()
+        captured.snapshots.clear()  # a plan keeps what was captured, and nothing of the caller's
         if any(cut.reason.id in _ALWAYS for cut in cuts):
             controller.turn_off(probe)
         else:

@@ -82,7 +82,7 @@ class Driver:
 
     def count(self) -> None:
         """Add up what the functions that are kept have done."""
-        for compiled in self._compiled.values():
+        for compiled in list(self._compiled.values()):  # tests call from several threads
             info: Any = compiled.cache_info()  # type: ignore[attr-defined] -- a decorated function has it
             self.plans += info.hits
             compiled.clear_cache()  # type: ignore[attr-defined] -- a decorated function has it

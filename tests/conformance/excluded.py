@@ -18,6 +18,7 @@ EXCLUDED: dict[str, str] = {
             "_core/test_dtype::TestUserDType::test_custom_structured_dtype",
             "_core/test_api::test___array___refcount",
             "_core/test_multiarray::TestArrayCreationCopyArgument::test__array__reference_leak",
+            "_core/test_arrayobject::test_cleanup_with_refs_non_contig",
         ),
         "counts references: the driver and autojit's caches hold some of their own",
     ),
@@ -45,6 +46,9 @@ EXCLUDED: dict[str, str] = {
     ),
     "_core/test_multiarray::TestMethods::test_dot_out_mem_overlap": (
         "asks for equal bits of products of which NumPy computes one and autojit the other"
+    ),
+    "_core/test_umath_accuracy::TestAccuracy::test_validate_transcendentals": (
+        "asks for one to four units in the last place, some less than the published bounds, and for subnormal numbers"
     ),
     "_core/test_function_base::TestLinspace::test_denormal_numbers": "subnormal numbers count as zero, as documented",
 }
