@@ -88,7 +88,7 @@ class Views(Recorder):
         """The dtype that an argument stands for.
 
         Raises:
-            CannotCapture: There is none, or it equals a compiled one and is another type: `np.longlong`, a user's dtype.
+            CannotCapture: There is none, or it equals a compiled one and is another: `np.longlong`, a user's dtype.
         """
         found = self.ask(np.dtype, dtype)
         if not is_compiled(found) and any(found == one for one in COMPILED_DTYPES):

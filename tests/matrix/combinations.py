@@ -21,14 +21,20 @@ class Combination:
     Attributes:
         row: The row that the form is meant to try; others may be part of it.
         form: The text.
-        label: The dtype and the layout.
+        dtype: The dtype's name.
+        layout: The layout.
         values: The arguments by their names in the text.
     """
 
     row: Op
     form: Form
-    label: str
+    dtype: str
+    layout: str
     values: dict[str, Any]
+
+    @property
+    def label(self) -> str:
+        return f"{self.dtype} {self.layout}"
 
     def text(self, number: int) -> list[str]:
         """The statements with the names of one combination among many."""
@@ -44,10 +50,9 @@ def combinations(row: Op, shard: int = 1, shards: int = 1) -> Iterator[Combinati
         laid_out = form.varied or any("{" + letter + "}" in form.text for letter in "aqut")
         start = zlib.crc32(form.text.encode())
         for dtype in DTYPES if varies else DTYPES[-3:-2]:
+            if zlib.crc32(dtype.name.encode(), start) % shards != shard - 1:
+                continue  # all layouts of a form and a dtype are of one part: most have the same program
             for layout in LAYOUTS if laid_out else LAYOUTS[:1]:
-                key = zlib.crc32(f" {layout}".encode(), zlib.crc32(dtype.name.encode(), start))
-                if key % shards != shard - 1:
-                    continue
                 if layout == "special" and _is_endless(row, form.text):
                     continue
                 if layout == "empty" and "einsum('ii" in form.text:
@@ -55,7 +60,7 @@ def combinations(row: Op, shard: int = 1, shards: int = 1) -> Iterator[Combinati
                 random = seeded(row.name, form.text, dtype, layout)
                 with np.errstate(all="ignore"):
                     values = arguments(form, dtype, layout, random)
-                yield Combination(row, form, f"{dtype} {layout}", values)
+                yield Combination(row, form, dtype.name, layout, values)
 
 
 def _is_endless(row: Op, text: str) -> bool:

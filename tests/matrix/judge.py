@@ -95,9 +95,13 @@ def plain(one: Combination) -> Done:
 
 
 def judge(combinations: Iterable[Combination], strict: bool = True) -> list[Verdict]:
-    """Judge combinations: what raises in NumPy alone, and edge values, which are trapped most often, among themselves."""
+    """Judge combinations: what raises in NumPy alone, the others beside those of their layout.
+
+    Packs of most layouts have the same compiled program, and edge values, of which many are trapped, keep none of the
+    others from being judged.
+    """
     found: list[Verdict] = []
-    packs: dict[bool, list[tuple[Combination, Done]]] = {False: [], True: []}
+    packs: dict[str, list[tuple[Combination, Done]]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NumPy's own warnings are not what is judged
         warnings.filterwarnings("error", category=aj.AutojitWarning)
@@ -106,7 +110,7 @@ def judge(combinations: Iterable[Combination], strict: bool = True) -> list[Verd
             if wanted.error is not None:
                 found += _judge_pack([(one, wanted)], strict)
                 continue
-            pack = packs[one.label.endswith(" special")]
+            pack = packs.setdefault(one.layout, [])
             pack.append((one, wanted))
             if len(pack) == PACK:
                 found += _judge_pack(pack, strict)
