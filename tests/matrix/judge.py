@@ -22,6 +22,8 @@ from tests.programs_strategy import load
 
 #: How many combinations make one function. Larger ones take no less time, and more of it where one of them is trapped.
 PACK = 8
+#: How many with edge values.
+SPECIAL_PACK = 3
 
 
 @dataclass(slots=True)
@@ -112,7 +114,7 @@ def judge(combinations: Iterable[Combination], strict: bool = True) -> list[Verd
                 continue
             pack = packs.setdefault(one.layout, [])
             pack.append((one, wanted))
-            if len(pack) == PACK:
+            if len(pack) == (SPECIAL_PACK if one.layout == "special" else PACK):
                 found += _judge_pack(pack, strict)
                 pack.clear()
         for pack in filter(None, packs.values()):
