@@ -9,6 +9,7 @@ import argparse
 import ast
 import contextlib
 import dataclasses
+import gc
 import os
 import signal
 import sys
@@ -243,6 +244,7 @@ def _run_expressions(options: argparse.Namespace) -> int:
 def _run_table(options: argparse.Namespace) -> int:
     start, done, failed, captured, raising = time.monotonic(), 0, 0, 0, 0
     known: dict[str, int] = {}
+    gc.freeze()  # what is imported stays
     while (options.minutes is None or time.monotonic() - start < 60 * options.minutes) and (
         options.count is None or done < options.count
     ):
@@ -250,7 +252,7 @@ def _run_table(options: argparse.Namespace) -> int:
         print(f"\rseed {seed} ", end="", file=sys.stderr, flush=True)
         count = min(table_judge.BATCH, (options.count or sys.maxsize) - done)
         programs = [make_table_program(seed + number) for number in range(count)]
-        size = table_judge.PACK if done // table_judge.BATCH % 8 else table_judge.LARGE_PACK
+        size = table_judge.PACK if done // table_judge.BATCH % 30 else table_judge.LARGE_PACK
         if options.numpy:
             tally, _ = table_judge.judge_evaluated(programs)
         else:

@@ -24,7 +24,7 @@ from tests.table_programs import TableProgram
 
 #: How many programs make one function. Larger ones take no less time, and more of it where one of them is trapped.
 PACK = 4
-#: How many do in every eighth batch: what stands side by side in a large program must not matter.
+#: How many do in every thirtieth batch: what stands side by side in a large program must not matter.
 LARGE_PACK = 24
 #: How many programs are judged at a time.
 BATCH = 96
@@ -75,6 +75,22 @@ def expectations(programs: Sequence[TableProgram]) -> list[Expected]:
     return found
 
 
+def _together(parts: Sequence[Sequence[Expected]]) -> list[Expected]:
+    """What NumPy does with several programs, from what it does with each."""
+    found = []
+    for ones in zip(*parts, strict=True):
+        noisy = [_joined(outcomes) for outcomes in zip(*(one.noisy for one in ones), strict=True)]
+        arguments = tuple(value for one in ones for value in one.arguments)
+        found.append(Expected(arguments, _joined([one.plain for one in ones]), noisy))
+    return found
+
+
+def _joined(outcomes: Sequence[Outcome]) -> Outcome:
+    error = next((one.error for one in outcomes if one.error is not None), None)
+    result = None if error is not None else [value for one in outcomes for value in one.result]
+    return Outcome(result, error, tuple(value for one in outcomes for value in one.arguments))
+
+
 @dataclass
 class Verdict:
     """What came out of one comparison.
@@ -92,9 +108,13 @@ class Verdict:
     raises: bool = False
 
 
-def judge(programs: Sequence[TableProgram], decorator: Callable[..., Any] | None = None) -> Verdict:
+def judge(
+    programs: Sequence[TableProgram],
+    decorator: Callable[..., Any] | None = None,
+    expected: Sequence[Expected] | None = None,
+) -> Verdict:
     """Compare NumPy and autojit: cold, with other contents, and once more."""
-    expected = expectations(programs)
+    expected = expected or expectations(programs)
     fast = (decorator or aj.autocluster(policy="eager"))(load(source_of(programs)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NumPy's own warnings are not what is judged
@@ -317,12 +337,20 @@ class Tally:
     failures: list[tuple[Sequence[TableProgram], str]] = field(default_factory=list)
 
 
-def judge_evaluated(programs: Sequence[TableProgram]) -> tuple[Tally, list[TableProgram]]:
-    """Judge programs one by one, their clusters run by NumPy; those that are one plan without a trap, too."""
+def judge_evaluated(
+    programs: Sequence[TableProgram], known: dict[int, list[Expected]] | None = None
+) -> tuple[Tally, list[TableProgram]]:
+    """Judge programs one by one, their clusters run by NumPy; those that are one plan without a trap, too.
+
+    `known` takes what NumPy does with each, by the program's identity.
+    """
     tally, good = Tally(), []
     with evaluated():
         for program in programs:
-            verdict = judge([program])
+            expected = expectations([program])
+            if known is not None:
+                known[id(program)] = expected
+            verdict = judge([program], expected=expected)
             tally.done += 1
             tally.raising += verdict.raises
             tally.captured += verdict.whole
@@ -335,7 +363,8 @@ def judge_evaluated(programs: Sequence[TableProgram]) -> tuple[Tally, list[Table
 
 def judge_compiled(programs: Sequence[TableProgram], size: int = PACK) -> Tally:
     """Judge programs run by NumPy, then compiled, `size` at once: those that do not keep the others from one plan."""
-    tally, good = judge_evaluated(programs)
+    known: dict[int, list[Expected]] = {}
+    tally, good = judge_evaluated(programs, known)
     tally.captured = 0
     failed = {id(one) for found, _ in tally.failures for one in found}
     kept = {id(one) for one in good}
@@ -345,7 +374,7 @@ def judge_compiled(programs: Sequence[TableProgram], size: int = PACK) -> Tally:
     packs += [[one] for one in rest[:: max(len(rest) // 4, 1)]]
     while packs:
         pack = packs.pop()
-        verdict = judge(pack)
+        verdict = judge(pack, expected=_together([known[id(one)] for one in pack]))
         if verdict.traps and len(pack) > 1 and not verdict.text:
             # NumPy has answered for all of them.
             packs += [pack[::2], pack[1::2]]

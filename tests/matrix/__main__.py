@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import os
 import sys
 import time
@@ -35,6 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     shard, shards = map(int, options.shard.split("/"))
     total: Counter[str] = Counter()
     start = time.monotonic()
+    gc.freeze()  # what is imported stays
     with evaluated() if options.numpy else contextlib.nullcontext():
         for chapter in CHAPTERS:
             if options.chapter and not chapter.__name__.endswith(f".{options.chapter}"):
