@@ -28,7 +28,7 @@ PACK = 4
 LARGE_PACK = 24
 #: How many programs are judged at a time.
 BATCH = 96
-_NAME = re.compile(r"\b([ax]\d+)_\b")
+_NAME = re.compile(r"\b([ax]\d+|k)_\b")
 _RUNS = 8
 
 

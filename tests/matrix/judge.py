@@ -155,13 +155,14 @@ def _judge_pack(pack: list[tuple[Combination, Done]], strict: bool) -> list[Verd
         verdicts.append(Verdict(one, "raises" if wanted.error is not None and state == "native" else state, problem))
     if any(wanted.error is not None for _, wanted in pack):
         return verdicts  # what raises may be refused
-    if strict and all(state == "compiled" for state in states) and not any(one.problem for one in verdicts):
+    whole = info.plans == 1 and not info.native and all(state == "compiled" for state in states)
+    if strict and whole and not any(one.problem for one in verdicts):
         _judge_strict(pack, verdicts, source)
     return verdicts
 
 
 def _judge_strict(pack: list[tuple[Combination, Done]], verdicts: list[Verdict], source: str) -> None:
-    """The same through `jit_compile`, which may refuse nothing that was compiled."""
+    """The same through `jit_compile`, which may refuse nothing that was compiled whole."""
     ones = [one for one, _ in pack]
     try:
         done = run(aj.jit_compile(load(source)), ones)
