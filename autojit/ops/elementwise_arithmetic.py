@@ -32,7 +32,7 @@ def multiply(x: Any, y: Any) -> Any:
     """The product; of bools, both."""
     if kind(x) == "b":
         return x & y
-    return exact.multiply(x, y) if kind(x) == "c" else exact.wrapping(lax.mul, x, y)
+    return exact.multiply(x, y) if kind(x) == "c" else exact.real_product(x, y)
 
 
 def divide(x: Any, y: Any) -> Any:

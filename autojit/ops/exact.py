@@ -50,9 +50,19 @@ def multiply(x: Any, y: Any) -> Any:
     """`x * y` for operands of one dtype; they broadcast."""
     x, y = broadcast(x, y)
     if not _is_complex(x):
-        return wrapping(lax.mul, x, y)
+        return real_product(x, y)
     a, b, c, d = lax.real(x), lax.imag(x), lax.real(y), lax.imag(y)
     return lax.complex(lax.sub(lax.mul(a, c), lax.mul(b, d)), lax.add(lax.mul(a, d), lax.mul(b, c)))
+
+
+def real_product(x: Any, y: Any) -> Any:
+    """`x * y` for real operands of one dtype and shape.
+
+    Products of float16 are never contracted. Most processors compute them in float32 and cannot, those with AVX512-FP16
+    would: with eleven bits the difference is seen.
+    """
+    product = wrapping(lax.mul, x, y)
+    return uncontracted(product, x) if x.dtype == np.float16 else product
 
 
 def uncontracted(product: Any, witness: Any) -> Any:
