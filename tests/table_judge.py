@@ -17,6 +17,7 @@ import numpy as np
 import autojit as aj
 from tests.evaluated import evaluated
 from tests.helpers import Outcome, arrays_of, outcome
+from tests.ops.tolerances import flushed_below
 from tests.programs_judge import _layout
 from tests.programs_strategy import load
 from tests.table_noise import Noise
@@ -260,8 +261,8 @@ def _wrong(got: np.ndarray, expected: np.ndarray, noisy: list[np.ndarray], sprea
 
 
 def _flushed(array: np.ndarray) -> np.ndarray:
-    """The numbers with subnormal ones counted as zero, as the contract says: a minimum may be any of both."""
-    return np.where(np.abs(array) < np.finfo(array.dtype).tiny, np.copysign(array * 0, array), array)
+    """The numbers with those that XLA flushes counted as zero, as the contract says: a minimum may be any of both."""
+    return np.where(np.abs(array) < flushed_below(array.dtype), np.copysign(array * 0, array), array)
 
 
 def _equal(one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autojit.ops.chapters import TABLE
-from tests.ops.tolerances import BOUNDS, Bound, _allowed, _unit, bound_of
+from tests.ops.tolerances import BOUNDS, Bound, _allowed, _unit, bound_of, flushed_below
 
 #: A product may be contracted with a sum that follows, so it is as good as not rounded.
 _PRODUCT = Bound("contracted with a sum that follows", single=1, double=1, complex=3)
@@ -197,7 +197,7 @@ class Noise:
             # The sign of a NaN that is computed is not promised.
             part[...] = np.where(np.isnan(part), np.copysign(part, self.sign), part)
             if self.flush:
-                part[np.abs(part) < np.finfo(part.dtype).tiny * scale] *= 0
+                part[np.abs(part) < flushed_below(part.dtype) * scale] *= 0
 
     def _infinite(self, array: np.ndarray) -> None:
         """Which part of a complex number is infinite is not said by any standard that both follow."""
