@@ -1,206 +1,18 @@
-"""What autojit tells: every reason why something is not compiled, explanations, compiler IR."""
+"""`explain`: as text and as data, without running anything; clusters, loops, branches that raise, what breaks cost."""
 
 from __future__ import annotations
 
 import json
 import re
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import ndimage
 
 import autojit as aj
-from tests.helpers import clone
 
 X = np.arange(6.0) + 1
-LOG: list[float] = []
 EAGER = aj.autocluster(policy="eager")
-
-
-# ---- programs that are not one program; the line that is meant says so
-
-
-def effect(x):
-    y = x * 2
-    LOG.append(float(y[0]))  # here
-    return y
-
-
-def statement(x):
-    global COUNT  # here
-    COUNT = 1  # here
-    return x + 1
-
-
-def unknown_value(x):
-    shift = LOG.pop()
-    return x + shift
-
-
-def data_branch(x):
-    y = x * 2
-    if y.sum() > 1:  # here
-        return y
-    return x
-
-
-def data_shape(x):
-    return np.diff(x[x > 2])  # here
-
-
-def moving_shape(x, names):
-    total = 0.0
-    for k in range(40):
-        print(end="")  # here
-        total += x[: k % 6].sum()  # here
-    return total
-
-
-def data_value(x):
-    return np.zeros(int(x[0])) + 1  # here
-
-
-def long_loop(x):
-    for k in range(5000):  # here
-        x = x + (1, 2, 3)[k % 3]  # here
-    return x
-
-
-def budget(x):
-    x = np.sin(np.cos(np.tan(np.exp(x))))  # here
-    return x
-
-
-def argument_type(x):
-    return x * 2  # here
-
-
-def keyword(x):
-    return np.add(x, 1, casting="unsafe")  # here
-
-
-def raises(x):
-    y = x * 2
-    return y + np.zeros(4)  # here
-
-
-def read_only(x):
-    x += 1  # here
-    return x
-
-
-def unsupported_syntax(x):
-    return x + (lambda *numbers: 2)()  # here
-
-
-def no_row(x):
-    return np.busday_count(x, x)  # here
-
-
-def host_op(x):
-    return np.unique(x) * 2  # here
-
-
-def excluded(x):
-    return np.cos(x) * 2  # here
-
-
-FROZEN = X.copy()
-FROZEN.flags.writeable = False
-CASES = {
-    "effect": (effect, (X,), {}),
-    "statement": (statement, (X,), {}),
-    "data-branch": (data_branch, (X,), {}),
-    "data-shape": (data_shape, (X,), {}),
-    "moving-shape": (moving_shape, (X, []), {}),
-    "data-value": (data_value, (X,), {}),
-    "long-loop": (long_loop, (X,), {}),
-    "budget": (budget, (X,), {"max_cluster_size": 3}),
-    "argument-type": (argument_type, (np.ma.array(X),), {}),
-    "keyword": (keyword, (X,), {}),
-    "raises": (raises, (X,), {}),
-    "read-only": (read_only, (FROZEN,), {}),
-    "unsupported-syntax": (unsupported_syntax, (X,), {}),
-    "no-row": (no_row, (X,), {}),
-    "host-op": (host_op, (X,), {}),
-    "excluded": (excluded, (X,), {"cluster_exclude_ops": "cos"}),
-}
-#: Reasons that no call of `jit_compile` meets: they are about native calls of `autocluster`, or have tests of their own.
-ELSEWHERE = {"unknown-value", "no-source", "not-a-function", "overlap", "errstate", "unbound", "too-many-plans", "changing-shape", "changing-value", "changing-kind", "too-small", "slower",
-             "inexact", "trapped", "internal"}  # fmt: skip
-
-
-def test_all_reasons_are_here():
-    assert set(CASES) | ELSEWHERE == set(aj.REASONS)
-
-
-@pytest.mark.parametrize("id", CASES)
-def test_reasons_say_what_where_why_and_what_to_do(id):
-    function, arguments, flags = CASES[id]
-    LOG[:] = [1.0]
-    with pytest.raises(aj.UncompilableError) as caught:
-        aj.jit_compile(function, **flags)(*arguments)
-    assert LOG == [1.0]
-    error = caught.value
-    assert id in [reason.id for reason in error.reasons], str(error)
-    text = str(error)
-    assert text.startswith(f"`{function.__name__}` cannot be compiled as a whole, for {len(error.reasons)} reason(s):")
-    assert text.endswith("use `@autocluster` to compile what compiles and run the rest in NumPy")
-    lines = Path(__file__).read_text().split("\n")
-    marked = set()
-    for reason in error.reasons:
-        kind = aj.REASONS[reason.id]
-        assert reason.source.file == __file__ and reason.source.function == function.__name__
-        assert reason.source.text == lines[reason.source.line - 1].strip()
-        for part in (
-            f"{__file__}:{reason.source.line}: [{reason.id}] {reason.detail}",
-            reason.source.text,
-            kind.why,
-            kind.hint,
-        ):
-            assert part in text
-        marked.add(reason.source.line)
-    first = function.__code__.co_firstlineno
-    wanted = {n for n in range(first, first + 12) if lines[n - 1].endswith("# here")}
-    end = next(n for n in range(first, len(lines)) if not lines[n].startswith(" ") and lines[n])
-    assert marked == {n for n in wanted if n <= end}, text
-    assert [r.source.line for r in error.reasons] == sorted(r.source.line for r in error.reasons)
-
-
-def test_what_follows_from_a_native_line_is_told_apart():
-    explanation = EAGER(unknown_value).explain(X)
-    first = unknown_value.__code__.co_firstlineno
-    assert [(r.id, r.source.line - first) for r in explanation.native_statements] == [("effect", 1)]
-    assert [(r.id, r.source.line - first) for r in explanation.unknown] == [("unknown-value", 2)]
-    assert "known after a first run: lines " in str(explanation)
-
-
-def test_a_function_without_source():
-    space = {"np": np}
-    exec("def made(x):\n    return x * 2", space)
-    strict = aj.jit_compile(space["made"])
-    with pytest.raises(aj.UncompilableError, match=r"\[no-source\]") as caught:
-        strict(X)
-    assert aj.REASONS["no-source"].hint in str(caught.value)
-    with pytest.raises(aj.UncompilableError):
-        strict.get_compiler_ir(X)
-    with pytest.raises(aj.UncompilableError, match=r"\[no-source\]"):
-        strict.get_compiler_ir(X)("hlo")
-    native = EAGER(space["made"])
-    np.testing.assert_array_equal(native(X), X * 2)
-    assert [r.id for r in native.explain(X).native_statements] == ["no-source"]
-    aj.set_jit("off")
-    try:
-        np.testing.assert_array_equal(strict(X), X * 2)
-    finally:
-        aj.set_jit("autoclustering")
-
-
-# ---- explain
-
-
 CALLS: list[int] = []
 
 
@@ -281,14 +93,6 @@ def test_explanation_as_data():
         assert cluster["graph"].startswith("def ") and cluster["operations"] > 0 and cluster["lines"]
 
 
-@pytest.mark.parametrize("id", CASES)
-def test_every_explanation_is_data(id):
-    function, arguments, flags = CASES[id]
-    explanation = aj.autocluster(policy="eager", **flags)(function).explain(*clone(arguments))
-    assert json.loads(json.dumps(explanation.to_dict())) == explanation.to_dict()
-    assert explanation.is_whole == (id == "budget") and str(explanation)
-
-
 def test_explain_of_other_types_and_wrong_arguments():
     decorated = EAGER(lambda x, y=2: x * y)
     assert decorated.explain(aj.ArraySpec((3, 4), np.float32)).is_whole
@@ -315,74 +119,6 @@ def test_explain_knows_current_defaults_and_cells():
     assert [r.id for r in decorated.explain(X).native_statements] == ["raises"]
 
 
-# ---- compiler IR
-
-
-def model(x, w, scale):
-    h = np.tanh(x @ w)
-    return h.sum() * scale
-
-
-@pytest.fixture(scope="module")
-def decorated_model():
-    return aj.jit_compile(model)
-
-
-def test_stages(decorated_model):
-    x, w = np.ones((3, 4)), np.ones((4, 5))
-    show = decorated_model.get_compiler_ir(x, w, 2.0)
-    assert decorated_model.cache_info().hits == 0
-    for stage in aj.STAGES:
-        got = show(stage=stage)
-        assert isinstance(got, bytes if stage.endswith("serialized") else str) and got, stage
-    assert show() == show("optimized_hlo")
-    assert show("graph").startswith("def cluster_0(") and "np.tanh(" in show("graph")
-    compiles = decorated_model.cache_info().compiles
-    assert compiles == 1
-    decorated_model(x, w, 2.0)
-    graphs = [stage for stage in show.stages if stage.startswith("graph:")]
-    assert graphs[0] == "graph:captured" and graphs[-1] == "graph:partition" and len(graphs) > 3
-    for stage in graphs:
-        assert "np.tanh(" in show(stage), stage
-    assert "| cluster_0 |" in show("graph:partition") and "| cluster_0 |" not in show("graph:captured")
-    assert show("plan").lstrip().startswith("def ")
-    show("hlo"), decorated_model.get_compiler_ir(x, w, 3.0)("hlo")
-    assert decorated_model.cache_info().compiles == compiles, "what is cached is not compiled again"
-
-
-def test_values_and_specs_may_be_mixed(decorated_model):
-    x, w = aj.ArraySpec((3, 4)), np.ones((4, 5))
-    texts = {
-        decorated_model.get_compiler_ir(*arguments)("hlo_no_metadata")
-        for arguments in [
-            (x, w, 2.0),
-            (np.ones((3, 4)), aj.ArraySpec((4, 5), float), 7.0),
-            (x, aj.ArraySpec((4, 5)), 1.5),
-        ]
-    }
-    assert len(texts) == 1
-    assert "f32[3,4]" in decorated_model.get_compiler_ir(aj.ArraySpec((3, 4), "float32"), w.astype("f"), 2.0)("hlo")
-    assert decorated_model.get_compiler_ir(x=x, w=w, scale=2.0)("hlo")
-
-
-def test_the_users_file_and_line(decorated_model):
-    text = decorated_model.get_compiler_ir(aj.ArraySpec((3, 4)), aj.ArraySpec((4, 5)), 2.0)("hlo")
-    first = model.__code__.co_firstlineno
-    assert __file__ in text and re.search(rf"line={first + 1}\b", text) and re.search(rf"line={first + 2}\b", text)
-    assert "site-packages" not in text and "/autojit/" not in text.replace(__file__, "")
-
-
-def test_wrong_stages_and_clusters(decorated_model):
-    show = decorated_model.get_compiler_ir(aj.ArraySpec((3, 4)), aj.ArraySpec((4, 5)), 2.0)
-    with pytest.raises(ValueError, match="unknown stage 'optimised_hlo'") as caught:
-        show("optimised_hlo")
-    assert all(repr(stage) in str(caught.value) for stage in aj.STAGES)
-    with pytest.raises(ValueError, match="`model` has no cluster `cluster_7`; it has `cluster_0`"):
-        show("hlo", cluster="cluster_7")
-    with pytest.raises(TypeError):
-        decorated_model.get_compiler_ir(X)
-
-
 def test_several_clusters():
     decorated = EAGER(with_effects)
     show = decorated.get_compiler_ir(X, [])
@@ -395,70 +131,6 @@ def test_several_clusters():
     for name in names:
         assert f"`{name}`" in str(caught.value)
         assert name in show("hlo", cluster=name) and show("graph", cluster=name)
-
-
-def test_differences_of_stages_and_of_signatures(decorated_model):
-    spec = aj.ArraySpec
-    one = decorated_model.get_compiler_ir(spec((3, 4)), spec((4, 5)), 2.0)
-    other = decorated_model.get_compiler_ir(spec((7, 4)), spec((4, 5)), 2.0)
-    assert one.diff("graph", "graph") == "" and one.diff("hlo", one) == ""
-    text = one.diff("hlo_no_metadata", other)
-    assert re.search(r"^-.*f64\[3,4\]", text, re.MULTILINE) and re.search(r"^\+.*f64\[7,4\]", text, re.MULTILINE)
-    assert text.startswith("--- hlo_no_metadata of model\n+++ hlo_no_metadata of model, the other call")
-    assert one.diff("hlo", "optimized_hlo").startswith("--- hlo\n+++ optimized_hlo\n")
-    with pytest.raises(ValueError, match="'hlo_serialized' is not text"):
-        one.diff("hlo_serialized", other)
-
-
-def test_all_stages_in_files(decorated_model, tmp_path, monkeypatch):
-    ir = decorated_model.get_compiler_ir(np.ones((3, 4)), np.ones((4, 5)), 2.0)
-    files = ir.save(tmp_path / "ir")
-    assert len(files) == len(ir.stages) and all(file.stat().st_size for file in files)
-    assert (tmp_path / "ir" / "cluster_0.graph.fold.py").read_text() == ir("graph:fold")
-    assert (tmp_path / "ir" / "cluster_0.stablehlo_serialized.mlirbc").read_bytes() == ir("stablehlo_serialized")
-    monkeypatch.setitem(sys.modules, "capstone", None)
-    assert len(ir.save(tmp_path / "ir")) == len(ir.stages) - 1
-
-
-def test_a_function_without_decorator():
-    ir = aj.get_compiler_ir(model, aj.ArraySpec((3, 4)), aj.ArraySpec((4, 5)), scale=2.0)
-    assert ir.clusters == ("cluster_0",) and "HloModule" in ir() and "model" in repr(ir)
-    assert ir.cost().flops >= 2 * 3 * 4 * 5
-    assert "HloModule" in aj.get_compiler_ir(aj.autocluster(model), np.ones((3, 4)), np.ones((4, 5)), 2.0)()
-    with pytest.raises(TypeError):
-        aj.get_compiler_ir(3)
-
-
-class Doubler:
-    def plain(self, x=2.0):
-        return x * 2
-
-    @EAGER
-    def decorated(self, x=2.0):
-        return x * 2
-
-
-@pytest.mark.parametrize("method", [Doubler().plain, Doubler().decorated])
-def test_methods_know_their_object(method):
-    graph = aj.get_compiler_ir(method, X)("graph")
-    assert graph.startswith("def cluster_0(a0):") and "np.multiply(a0, 2)" in graph
-
-
-def test_the_cost_of_a_loop_is_not_taken_for_all_of_it():
-    def f(x):
-        for k in range(1000):
-            x = np.sin(x) + k
-        return x
-
-    cost = aj.get_compiler_ir(f, X).cost()
-    assert cost.has_loops and "bodies count once" in str(cost) and "bound by" not in str(cost)
-
-
-def test_nothing_to_show():
-    with pytest.raises(aj.AutojitError, match="nothing of `.*` compiles for these arguments"):
-        EAGER(lambda x: LOG.append(x)).get_compiler_ir(X)
-    with pytest.raises(aj.UncompilableError, match=r"\[host-op\]"):
-        aj.jit_compile(host_op).get_compiler_ir(X)
 
 
 def many_loops(a, b, n):

@@ -9,6 +9,8 @@ from autojit.capture.loops import Loops
 
 PACKAGE = Path(__file__).resolve().parent.parent / "autojit"
 FILES = sorted(PACKAGE.rglob("*.py"))
+ROOT = PACKAGE.parent
+BESIDE = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "bench").rglob("*.py"), *(ROOT / "docs").glob("*.py")]
 
 # Rooms that stand in one line may not import each other, `errors` and `config` excepted.
 ORDER = [
@@ -124,6 +126,10 @@ def test_private_jax_names_stand_in_one_file(path):
 
 def test_file_is_small(path):
     assert len(path.read_text().splitlines()) <= 500
+
+
+def test_files_beside_the_package_are_small():
+    assert not [file for file in BESIDE if len(file.read_text().splitlines()) > 500]
 
 
 def test_file_has_a_docstring(path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autojit as aj
-from tests.test_attacks_loops import every, vector
+from tests.trips import every, vector
 
 
 def fresh_and_given(n, x, y):

@@ -1,0 +1,133 @@
+"""The policy `measured`: a plan is tried beside NumPy, and only what is faster stays."""
+
+import numpy as np
+import pytest
+
+import autojit as aj
+from autojit.runtime.background import BACKGROUND
+from autojit.runtime.heat import Heat
+from autojit.runtime.measured import Trial
+from autojit.runtime.turns import Turns
+from tests.measuring import X, compiling_pays, compiling_waits, probe_of  # noqa: F401 -- fixtures
+
+
+def poly(x):
+    return x * x * 3 + np.sin(x)
+
+
+@pytest.mark.usefixtures("pays")
+def test_under_check_plans_stay(monkeypatch):
+    monkeypatch.setattr(Heat, "best", 1e-9)
+    fast = aj.autocluster(poly, check=True)
+    for _ in range(12):
+        np.testing.assert_allclose(fast(X), poly(X), rtol=1e-14)
+        BACKGROUND.wait()
+    assert not probe_of(fast).plans[0].is_native
+
+
+def test_a_plan_that_loses_is_given_up(monkeypatch):
+    monkeypatch.setattr("autojit.runtime.measured.LOSES_AFTER", 0.0)
+    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-9)
+    monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
+    monkeypatch.setattr(Heat, "best", 1e-9)
+    fast = aj.autocluster(poly, check=False)  # under a check no plan is given up
+    for _ in range(12):
+        np.testing.assert_allclose(fast(X), poly(X), rtol=1e-14)
+        BACKGROUND.wait()
+    (plan,) = probe_of(fast).plans
+    assert plan.reason.id == "slower" and fast.cache_info().hits == 2
+
+
+def test_where_a_plan_can_be_tried_an_estimate_does_not_decide(monkeypatch):
+    """A step in place beside a native statement: by estimate, copying the array in and out takes longer than NumPy."""
+
+    def relax(u, n):
+        for k in range(n):
+            u[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
+            if k % 50 == 0:
+                print(f"{k}: {u.mean():.3f}", end="")
+
+    def tried(seconds):
+        monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-9)
+        monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
+        monkeypatch.setattr(Heat, "best", seconds)
+        fast, u, expected = aj.autocluster(check=False)(relax), *np.ones((2, 300, 300))
+        for _ in range(4):
+            fast(u, 20)
+            relax(expected, 20)
+            BACKGROUND.wait()
+        np.testing.assert_allclose(u, expected, rtol=1e-14)
+        return fast.cache_info()
+
+    assert tried(1.0).hits
+    assert not tried(1e-9).compiles
+
+
+@pytest.mark.usefixtures("pays")
+def test_numbers_that_come_in_turns_are_tried_alike(monkeypatch):
+    """The time of a call may depend on a number: when two alternate, both are timed in both ways."""
+    monkeypatch.setattr(Heat, "best", 0.01)
+    trial = trial_of(aj.autocluster(lambda x, n: x * 2 + np.sin(x) * n), X, 3)
+    trial.turns, turns = Turns(), []
+    for call in range(16):
+        turns.append((call % 2, trial._is_numpys_turn()))
+        trial.turns.took(0.0)
+    assert all(turns.count(kind) == 4 for kind in turns)
+
+
+def trial_of(fast, *args):
+    """The trial of a function, once it is compiled."""
+    for _ in range(3):
+        fast(*args)
+        BACKGROUND.wait()
+    (plan,) = probe_of(fast).plans
+    return plan.reason
+
+
+@pytest.mark.usefixtures("pays")
+def test_what_a_plan_has_written_stays_written_when_its_trial_fails(monkeypatch):
+    def fail(*args):
+        raise MemoryError
+
+    monkeypatch.setattr(Trial, "_decide", fail)
+
+    def add(x, out):
+        out += np.sin(x)
+
+    fast, out, turns = aj.autocluster(add), np.zeros(1000), 12
+    for _ in range(turns):
+        fast(X, out)
+        BACKGROUND.wait()
+    np.testing.assert_allclose(out, turns * np.sin(X), rtol=1e-13)
+    assert fast.cache_info().hits
+
+
+@pytest.mark.usefixtures("pays")
+def test_what_was_measured_is_told():
+    aj.clear_cache()
+    fast = aj.autocluster(poly)
+    for _ in range(20):
+        fast(X)
+        BACKGROUND.wait()
+    explanation = fast.explain(X)
+    (plan,) = explanation.plans
+    assert plan.state == "compiled" and 0 < plan.seconds < plan.numpy_seconds == 1.0
+    assert [event.what for event in explanation.history][:3] == ["captured", "compiled", "kept"]
+    assert "in NumPy: " in str(explanation) and "NumPy takes 1e+03 ms" in str(explanation)
+
+
+@pytest.mark.usefixtures("pays")
+def test_a_trial_and_its_loss_are_told(monkeypatch, held):
+    began, let = held
+    monkeypatch.setattr("autojit.runtime.measured.KEEP_BELOW", 0.0)
+    fast = aj.autocluster(check=False)(poly)  # which keeps its plans
+    fast(X), fast(X)
+    assert began.wait(60) and [plan.state for plan in fast.explain(X).plans] == ["on trial"]
+    let.set()
+    for _ in range(50):
+        BACKGROUND.wait()
+        fast(X)
+    explanation = fast.explain(X)
+    (plan,) = explanation.plans
+    assert plan.state == "native" and plan.reason.id == "slower"
+    assert explanation.history[-1].what == "left" and "ms compiled" in explanation.history[-1].detail
