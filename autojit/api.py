@@ -169,7 +169,9 @@ def explain_call_of(function: Callable[..., Any], /, *args: Any, **kwargs: Any) 
         TypeError: `function` cannot be called, or not with these arguments.
     """
     decorated, args = _unbound(function, args)
-    return decorated.explain(*args, **kwargs)
+    found = decorated.explain(*args, **kwargs)
+    found.is_decorated = decorated is function or getattr(function, "__func__", None) is decorated
+    return found
 
 
 def _unbound(function: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:

@@ -64,7 +64,7 @@ _ROWS = [
         "no-row",
         "a NumPy function without a lowering",
         "the function has no row in the op table and could not be interpreted",
-        "the line runs in NumPy; see the op table in the docs for what compiles",
+        "write the line with functions of the op table in the docs, or declare a pure function with `autojit.host_op`",
     ),
     ReasonKind(
         "host-op",
@@ -163,10 +163,16 @@ _ROWS = [
         "leave the `np.errstate` block before the call",
     ),
     ReasonKind(
+        "off",
+        "autojit is switched off",
+        "a flag, the policy or a call of `set_jit` leaves every call to NumPy",
+        "take away `policy='native'`, `--auto_jit=0` or `set_jit('off')`",
+    ),
+    ReasonKind(
         "unsupported-syntax",
         "Python syntax that is not interpreted",
-        "the abstract interpreter has no rule for this expression",
-        "the line runs in Python",
+        "the abstract interpreter has no rule for this expression, so the line runs in Python",
+        "take the line apart into plainer statements, or move it before or after the array work",
     ),
     ReasonKind(
         "unbound",

@@ -125,8 +125,10 @@ CASES = {
     "excluded": (excluded, (X,), {"cluster_exclude_ops": "cos"}),
 }
 #: Reasons that no call of `jit_compile` meets: they are about native calls of `autocluster`, or have tests of their own.
-ELSEWHERE = {"unknown-value", "no-source", "not-a-function", "overlap", "errstate", "unbound", "too-many-plans", "changing-shape", "changing-value", "changing-kind", "too-small", "slower",
-             "inexact", "trapped", "internal"}  # fmt: skip
+ELSEWHERE = {
+    "off", "unknown-value", "no-source", "not-a-function", "overlap", "errstate", "unbound", "too-many-plans",
+    "changing-shape", "changing-value", "changing-kind", "too-small", "slower", "inexact", "trapped", "internal",
+}  # fmt: skip
 
 
 def test_all_reasons_are_here():

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from autojit.errors import Reason
 from autojit.explain.state import left_of
 from autojit.explain.style import fragment, hues_of, page
-from autojit.explain.text import EVENTS, WAITS, is_own, kept, marks_of, ranges
+from autojit.explain.text import UNDECORATED, WAITS, is_own, kept, marks_of, ranges, shown
 from autojit.runtime.history import milliseconds, span
 
 if TYPE_CHECKING:  # for annotations alone: an explanation shows itself with this
     from autojit.explain.losses import Loss
     from autojit.explain.report import Explanation
     from autojit.explain.state import Left, PlanInfo
-    from autojit.runtime.history import Guard
+    from autojit.runtime.history import Event, Guard
 
 
 def to_html(explanation: Explanation) -> str:
@@ -38,18 +38,10 @@ def to_parts(explanation: Explanation) -> list[str]:
         used = (_plan(plan) for plan in explanation.plans if plan.reason is None)
         parts += ["<h4>Plans</h4>", '<table class="list">', *used, *map(_left, left_of(explanation.plans)), "</table>"]
     if explanation.history:
-        earlier = len(explanation.history) - EVENTS
-        rows = (
-            row(escape(event.what), escape(span(event.lines)), milliseconds(event.seconds), escape(event.detail))
-            for event in explanation.history[-EVENTS:]
-        )
-        parts += [
-            "<h4>History</h4>",
-            *([f"<div>... {earlier} earlier</div>"] if earlier > 0 else []),
-            '<table class="list">',
-            *rows,
-            "</table>",
-        ]
+        first, left_out, last = shown(explanation.history)
+        between = [row(f"... {left_out} more", "", "", "")] if left_out else []
+        rows = (*map(_event, first), *between, *map(_event, last))
+        parts += ["<h4>History</h4>", '<table class="list">', *rows, "</table>"]
     parts += [f"<div>{escape(line)}</div>" for line in kept(explanation)]
     if explanation.sections:
         parts += ["<details><summary>Graph</summary>", *explanation.graph.parts(), "</details>"]
@@ -71,7 +63,9 @@ def _summary(explanation: Explanation) -> Iterator[str]:
     )
     whole = "one program" if explanation.is_whole and len(explanation.clusters) == 1 else counts
     yield f"<div><b><code>{escape(explanation.name)}</code></b>: {whole}</div>"
-    if explanation.waits:
+    if not explanation.is_decorated:
+        yield f"<div>{escape(UNDECORATED)}</div>"
+    elif explanation.waits:
         yield f"<div>{escape(WAITS)}</div>"
     if explanation.unknown:
         lines = sorted({reason.source.line for reason in explanation.unknown if reason.source})
@@ -108,6 +102,10 @@ def _why(reason: Reason, loss: Loss | None) -> str:
     text = f"{id} {escape(reason.detail)}<br>{costs}{escape(reason.kind.why)}<br>"
     place = escape(str(reason.source or ""))
     return f'<tr class="why" title="{place}"><td></td><td></td><td>{text}<i>{escape(reason.kind.hint)}</i></td></tr>'
+
+
+def _event(event: Event) -> str:
+    return row(escape(event.what), escape(span(event.lines)), milliseconds(event.seconds), escape(event.detail))
 
 
 def _plan(plan: PlanInfo) -> str:

@@ -18,6 +18,7 @@ from autojit.explain.changes import changing
 from autojit.explain.function_graph import FunctionGraph, Section
 from autojit.explain.html import to_html
 from autojit.explain.losses import Loss, host_reason, losses_of
+from autojit.explain.standing import overlaps, standing_of
 from autojit.explain.state import Left, PlanInfo, Resources, plans_of, resources_of, unused_of
 from autojit.explain.style import hues_of
 from autojit.explain.text import to_text
@@ -110,6 +111,8 @@ class Explanation:
         history: What has happened so far: captures, compilations, decisions.
         resources: What is kept for later calls.
         profiled: What profiles have measured of the function's lines.
+        standing: Why NumPy answers calls as things stand, though their code could be compiled.
+        is_decorated: Whether the function is; else this is what `autocluster` would make of it.
         waits: Whether NumPy runs until compiling is known to pay, and nothing is compiled so far.
         sections: The captured regions and native statements, in program order; `graph` is a picture of them.
         is_explored: Whether it was looked at what becomes of the call; else the rest of this is all that is known.
@@ -132,6 +135,8 @@ class Explanation:
     sections: list[Section] = field(default_factory=list, repr=False)
     is_explored: bool = True
     waits: bool = False
+    standing: list[Reason] = field(default_factory=list)
+    is_decorated: bool = True
 
     @property
     def graph(self) -> FunctionGraph:
@@ -148,6 +153,7 @@ class Explanation:
     def reasons(self) -> list[Reason]:
         """Why not all is compiled, and what raises, in the order of the report."""
         return [
+            *self.standing,
             *self.host_nodes,
             *self.native_statements,
             *self.left,
@@ -185,6 +191,8 @@ class Explanation:
             "left": [reason.to_dict() for reason in self.left],
             "changes": [reason.to_dict() for reason in self.changes],
             "unused": [{"lines": list(left.lines), **left.reason.to_dict()} for left in self.unused],
+            "standing": [reason.to_dict() for reason in self.standing],
+            "is_decorated": self.is_decorated,
             "waits": self.waits,
             "losses": [loss.to_dict() for loss in self.losses],
             "plans": [plan.to_dict() for plan in self.plans],
@@ -228,7 +236,18 @@ def explain_call(controller: Controller, /, *args: Any, **kwargs: Any) -> Explan
         detail = f"of the method `{name}` the object is asked for, too: `{name}.explain(object, ...)`"
         raise TypeError(f"{error}; {detail}") from None
     _explore(controller, values, explanation)
+    _add_overlap(controller, values, explanation)
     return explanation
+
+
+def _add_overlap(controller: Controller, values: dict[str, Any], out: Explanation) -> None:
+    """Where the body is one region, look whether a plan would take these very arguments."""
+    assert controller.tree is not None
+    for section in out.sections:
+        if isinstance(section, Prepared) and not section.capture.region.number and controller.enabled:
+            root = controller.tree.root
+            found = overlaps(section.capture, values, controller.tree.source.line(root.statements[0]))
+            out.standing += [found] if found is not None else []
 
 
 def _is_method(controller: Controller) -> bool:
@@ -244,7 +263,8 @@ def with_past(controller: Controller) -> Explanation:
     explanation.changes = changing(explanation.history, controller.original.__code__, explanation.source)
     explanation.resources = resources_of(controller)
     explanation.profiled = controller.history.profiled
-    explanation.waits = controller.warm_up is not None and not explanation.plans
+    explanation.standing = standing_of(controller)
+    explanation.waits = controller.warm_up is not None and not explanation.plans and not explanation.standing
     return explanation
 
 

@@ -17,11 +17,13 @@ if TYPE_CHECKING:  # for annotations alone: an explanation prints itself with th
 WIDTH = 100
 #: What is said where calls have left no plan.
 WAITS = "nothing is compiled so far: with `policy='measured'` NumPy runs until compiling is known to pay"
-#: So many of the latest events are shown.
+#: What is said of a function that nothing decorates.
+UNDECORATED = "not decorated, so that NumPy runs: this is what `@autojit.autocluster` would make of it"
+#: So many events are shown.
 EVENTS = 12
 #: Conditions that hold in nearly all programs for ever are left out, and types beside values.
 _TRIVIAL = (" is the same object", " is the same function", " is the same method", " is the builtin")
-_STAYS, _OF_TYPE = "a scalar stays ", " is of type "
+_STAYS, _OF_TYPE, _NAMELESS = "a scalar stays ", " is of type ", "a scalar "
 
 
 def to_text(explanation: Explanation) -> str:
@@ -66,11 +68,15 @@ def _summary(explanation: Explanation) -> Iterator[str]:
             yield f"    chosen by measurement: {cluster.options}"
     for loop in explanation.loops:
         yield from wrapped(str(loop), "  ", "    ")
-    if explanation.waits:
+    if not explanation.is_decorated:
+        yield f"  {UNDECORATED}"
+    elif explanation.waits:
         yield f"  {WAITS}"
 
 
 def _reasons(explanation: Explanation) -> Iterator[str]:
+    for reason in explanation.standing:
+        yield from _reason("left to NumPy", reason)
     losses = {loss.reason: loss for loss in explanation.losses}
     for title, reasons in (("host node", explanation.host_nodes), ("native", explanation.native_statements)):
         for reason in reasons:
@@ -154,7 +160,7 @@ def _plan(plan: PlanInfo) -> Iterator[str]:
     speed = ""
     if plan.seconds and plan.numpy_seconds:
         times = f"{milliseconds(plan.seconds)} a call, {milliseconds(plan.numpy_seconds)} in NumPy"
-        speed = f", {times}: {plan.numpy_seconds / plan.seconds:.3g} times as fast"
+        speed = f", {times}: {times_as_fast(plan.numpy_seconds / plan.seconds)} times as fast"
     traps = f", left {plan.traps} call(s) to NumPy for their data" if plan.traps else ""
     yield from wrapped(f"{span(plan.lines)}: {plan.state}{speed}{traps}", "  ", "    ")
     yield from _guards(plan.guards)
@@ -166,15 +172,34 @@ def _guards(guards: Iterable[Guard]) -> Iterator[str]:
     texts = [
         str(guard) for guard in guards if _OF_TYPE not in guard.text or guard.text.partition(" is ")[0] not in valued
     ]
-    if texts:
-        yield from wrapped(f"if {', '.join(texts)}", "    ", "      ")
+    said = [text for text in texts if not text.startswith(_NAMELESS)]
+    if len(said) < len(texts):
+        said.append(f"{len(texts) - len(said)} condition(s) on scalars without a name")
+    if said:
+        yield from wrapped(f"if {', '.join(said)}", "    ", "      ")
 
 
 def _events(events: list[Event]) -> Iterator[str]:
-    if len(events) > EVENTS:
-        yield f"  ... {len(events) - EVENTS} earlier"
-    for event in events[-EVENTS:]:
+    first, left_out, last = shown(events)
+    for event in first:
         yield from wrapped(str(event), "  ", "    ")
+    if left_out:
+        yield f"  ... {left_out} more"
+    for event in last:
+        yield from wrapped(str(event), "  ", "    ")
+
+
+def shown(events: list[Event]) -> tuple[list[Event], int, list[Event]]:
+    """The first events, which name the native lines, how many are left out, and the latest."""
+    if len(events) <= EVENTS:
+        return events, 0, []
+    first = EVENTS // 4
+    return events[:first], len(events) - EVENTS, events[first - EVENTS :]
+
+
+def times_as_fast(ratio: float) -> str:
+    """A ratio of times for people."""
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
 def wrapped(text: str, first: str, rest: str) -> list[str]:
@@ -186,7 +211,7 @@ def wrapped(text: str, first: str, rest: str) -> list[str]:
 
 def megabytes(nbytes: int) -> str:
     """A size for people."""
-    return f"{nbytes / 1e6:.1f} MB"
+    return f"{nbytes / 1e6:.1f} MB" if nbytes >= 1e5 else f"{nbytes / 1e3:.0f} kB"
 
 
 def ranges(lines: Iterable[int]) -> str:

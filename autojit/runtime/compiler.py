@@ -9,7 +9,7 @@ from autojit.capture.capture import Capture
 from autojit.compile.cache import CACHE
 from autojit.compile.executable import Executable
 from autojit.compile.key import cluster_key
-from autojit.compile.options import what_applies
+from autojit.compile.options import in_words, what_applies
 from autojit.compile.persistent import disk_cache
 from autojit.config import Config
 from autojit.ir.graph import Graph
@@ -33,6 +33,11 @@ class Recipe(NamedTuple):
 
     passes: tuple[Pass, ...] = PIPELINE
     choice: str = ""
+
+    def __str__(self) -> str:
+        """What is not usual about it, in words; "" for nothing."""
+        ways = ["loops compiled the other way"] if self.passes is not PIPELINE else []
+        return ", ".join([*ways, *filter(None, [in_words(self.choice)])])
 
 
 #: A region's number, and a digest of its graph.

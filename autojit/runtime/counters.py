@@ -15,6 +15,7 @@ class Counters:
         compiles: Programs compiled for this function.
         compile_seconds: The time that took.
         loads: Programs of earlier processes loaded for this function.
+        environments: Calls of a region that found NumPy's error state or the warning filters other than the default.
     """
 
     misses: int = 0
@@ -22,3 +23,4 @@ class Counters:
     compiles: int = 0
     compile_seconds: float = 0.0
     loads: int = 0
+    environments: int = 0

@@ -33,12 +33,13 @@ class Crowd:
 
     Attributes:
         dropped: How many plans had to make room for others.
+        refused: How many calls found no room.
     """
 
-    __slots__ = ("_counts", "_hits", "_planned", "_unanswered", "dropped")
+    __slots__ = ("_counts", "_hits", "_planned", "_unanswered", "dropped", "refused")
 
     def __init__(self, most: int) -> None:
-        self.dropped = 0
+        self.dropped = self.refused = 0
         self._hits = self._unanswered = 0
         self._counts: OrderedDict[Combination, int] = OrderedDict()
         self._planned: deque[Combination] = deque(maxlen=most + 1)
@@ -54,6 +55,7 @@ class Crowd:
         if count >= OFTEN << min(self.dropped, 30):
             return True
         self._counts[key] = count
+        self.refused += 1
         if len(self._counts) > _MOST:
             self._counts.popitem(last=False)
         return False

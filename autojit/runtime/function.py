@@ -220,7 +220,11 @@ class Controller:
         """None of the plans `tried` applies: make one, if it pays, and run it."""
         me = threading.get_ident()
         # A signal handler or finalizer may call a function while its thread makes a plan, perhaps of the same function.
-        if me in MAKING or not is_default():
+        if me in MAKING:
+            return None
+        if not is_default():
+            probe.native += 1
+            self.counters.environments += 1
             return None
         heat = None
         if self.warm_up is not None:

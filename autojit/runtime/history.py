@@ -200,6 +200,8 @@ def span(lines: tuple[int, int]) -> str:
 
 def milliseconds(seconds: float) -> str:
     """A duration for people."""
+    if seconds < 1e-5:
+        return f"{seconds * 1e6:.3g} us"
     return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds * 1e3:.0f} ms"
 
 

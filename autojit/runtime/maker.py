@@ -131,7 +131,7 @@ class Maker:
         plan = compile_plan(prepared, counters, controller.config, _prefix(probe))
         if counters.compiles > compiles or counters.loads > loads:
             what = "compiled" if counters.compiles > compiles else "loaded"
-            controller.history.note(what, probe.region, time.perf_counter() - start)
+            controller.history.note(what, probe.region, time.perf_counter() - start, str(prepared.recipe))
         if "clusters" in controller.history.kinds:
             for step in prepared.clusters:
                 names = ", ".join(node.op.name for node in step.graph.nodes)

@@ -205,6 +205,8 @@ class Tuning:
 
     def _go_on(self, plan: Plan, prepared: Prepared, seconds: float, tried: frozenset[str]) -> None:
         state = _looked_on(plan, prepared, seconds, tried)
+        plan.seconds = self.plan.seconds = seconds
+        plan.numpy_seconds = self.plan.numpy_seconds
         if state.race is None:
             plan.traps = self.plan.traps
             plans.replace(self.probe, self.plan, plan)
