@@ -69,7 +69,7 @@ _ROWS = [
     ReasonKind(
         "host-op",
         "a pure function that runs on the host",
-        "the function has no XLA lowering, or a slower one; it runs in NumPy between two clusters",
+        "the function has no XLA lowering, or a slower one; NumPy runs it, beside the clusters",
         "nothing to do in most cases; for one program, call it outside of the function",
     ),
     ReasonKind(

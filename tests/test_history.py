@@ -6,8 +6,8 @@ import numpy as np
 
 import autojit as aj
 from autojit.errors import SourceLine
-from autojit.explain.text import WIDTH
-from autojit.runtime.history import Guard, differences
+from autojit.explain.text import WIDTH, times_as_fast
+from autojit.runtime.history import Guard, differences, milliseconds
 from tests.test_segments import program
 
 EAGER = aj.autocluster(policy="eager")
@@ -192,3 +192,28 @@ def test_a_name_that_is_bound_with_others():
     for n in range(4):
         fast(np.arange(5.0) - n)
     assert {reason.source.line for reason in fast.explain(np.ones(5)).changes} == {line(f, 1)}
+
+
+def test_what_plans_of_one_region_have_in_common_is_said_once():
+    fast = aj.autocluster(policy="eager")(lambda n, x, y: (np.arange(n) * x).sum() + y.sum())
+    for n in (1, 2, 3):
+        fast(n, 1.0, X)
+    text = str(fast.explain(1, 1.0, X))
+    assert text.count("`x` is of type float") == 1 and text.count("`y` is an array") == 1
+    assert "3 plans, all of them" in text and "`n` is of type" not in text
+    assert [f"if `n` is {n} (" in text for n in (1, 2, 3)] == [True] * 3
+
+
+def test_the_first_events_are_shown_and_the_latest():
+    fast = aj.autocluster(policy="eager")(lambda n: np.arange(n).sum())
+    for n in range(2, 10):
+        fast(n)
+    explanation = fast.explain(2)
+    assert len(explanation.history) == 16
+    for text in (str(explanation), explanation.to_html()):
+        assert "4 more" in text and "`n` is 9" in text and "where it was 2" in text
+
+
+def test_numbers_read_well():
+    assert milliseconds(1.54e-6) == "1.54 us" and milliseconds(0.25) == "250 ms" and milliseconds(2.0) == "2000 ms"
+    assert times_as_fast(1543.2) == "1,543" and times_as_fast(3.456) == "3.46"

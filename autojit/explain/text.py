@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from autojit.errors import Reason
@@ -145,33 +146,43 @@ def is_own(reason: Reason, explanation: Explanation) -> bool:
 
 
 def _plans(plans: list[PlanInfo]) -> Iterator[str]:
-    """Each plan; those that leave calls to NumPy for one reason together."""
-    for plan in plans:
-        if plan.reason is None:
-            yield from _plan(plan)
+    """Each plan; those of one region together, and those that leave calls to NumPy for one reason."""
+    for lines, group in groupby((plan for plan in plans if plan.reason is None), lambda plan: plan.lines):
+        each = list(group)
+        common = [guard for guard in _said(each[0].guards) if all(guard in plan.guards for plan in each[1:])]
+        if len(each) > 1 and (condition := list(_guards(common))):
+            yield f"  {span(lines)}: {len(each)} plans, all of them"
+            yield from condition
+        else:
+            common = []
+        for plan in each:
+            yield from _plan(plan, [guard for guard in _said(plan.guards) if guard not in common])
     for left in left_of(plans):
         kinds = f" for {left.count} kinds of calls" if left.count > 1 else ""
         yield from wrapped(f"{span(left.lines)}: native{kinds}: [{left.reason.id}] {left.reason.detail}", "  ", "    ")
         if left.count == 1:
-            yield from _guards(left.guards)
+            yield from _guards(_said(left.guards))
 
 
-def _plan(plan: PlanInfo) -> Iterator[str]:
+def _plan(plan: PlanInfo, guards: Iterable[Guard]) -> Iterator[str]:
     speed = ""
     if plan.seconds and plan.numpy_seconds:
         times = f"{milliseconds(plan.seconds)} a call, {milliseconds(plan.numpy_seconds)} in NumPy"
         speed = f", {times}: {times_as_fast(plan.numpy_seconds / plan.seconds)} times as fast"
     traps = f", left {plan.traps} call(s) to NumPy for their data" if plan.traps else ""
     yield from wrapped(f"{span(plan.lines)}: {plan.state}{speed}{traps}", "  ", "    ")
-    yield from _guards(plan.guards)
+    yield from _guards(guards)
+
+
+def _said(guards: Iterable[Guard]) -> list[Guard]:
+    """The conditions that tell something."""
+    guards = [guard for guard in guards if not guard.text.endswith(_TRIVIAL) and not guard.text.startswith(_STAYS)]
+    valued = {guard.text.partition(" is ")[0] for guard in guards if _OF_TYPE not in guard.text}
+    return [guard for guard in guards if _OF_TYPE not in guard.text or guard.text.partition(" is ")[0] not in valued]
 
 
 def _guards(guards: Iterable[Guard]) -> Iterator[str]:
-    guards = [guard for guard in guards if not guard.text.endswith(_TRIVIAL) and not guard.text.startswith(_STAYS)]
-    valued = {guard.text.partition(" is ")[0] for guard in guards if _OF_TYPE not in guard.text}
-    texts = [
-        str(guard) for guard in guards if _OF_TYPE not in guard.text or guard.text.partition(" is ")[0] not in valued
-    ]
+    texts = [str(guard) for guard in guards]
     said = [text for text in texts if not text.startswith(_NAMELESS)]
     if len(said) < len(texts):
         said.append(f"{len(texts) - len(said)} condition(s) on scalars without a name")
