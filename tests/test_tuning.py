@@ -121,6 +121,17 @@ def test_nothing_wide_where_the_processor_has_none(monkeypatch: pytest.MonkeyPat
     assert next_option([graph_of(smooth, X)], [""], "") is None
 
 
+@pytest.mark.usefixtures("pays")
+def test_what_is_chosen_keeps_its_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    slowed(monkeypatch, {"wide": 0.001})
+    fast = run(smooth, X)
+    plan = plan_of(fast)
+    assert choice_of(fast) == "wide" and not is_tuning(plan)
+    assert 0.001 <= plan.seconds < 0.005 and plan.numpy_seconds == pytest.approx(0.1)
+    details = [event.detail for event in fast.explain(X).history if event.what == "compiled"]
+    assert details == ["", options.in_words("wide")]
+
+
 def test_products_of_many_axes_are_kept_from_ynn() -> None:
     def many(a):
         return a @ a
