@@ -251,9 +251,12 @@ class Calls(Builtins):
     def _run(self, node: Any, frame: Frame) -> Any:
         outer, line = self.frame, self.line
         self._enter()
-        self.frame, frame.caller, frame.node = frame, outer, node
+        self.frame, frame.caller, frame.called, frame.node = frame, outer, line, node
         try:
             return self.run_body(node, frame)
+        except CannotCapture as error:
+            error.where = error.where or self.line
+            raise
         finally:
             self.frame = outer
             self.line = line

@@ -96,10 +96,12 @@ def _is_in(reason: Reason, loops: set[tuple[str, int]]) -> bool:
 
 def host_reason(node: Node) -> Reason:
     """Why a node is in no cluster."""
+    id, detail, where = "host-op", f"`{node.op.name}` runs on the host", node.source
     if node.reason is not None:
-        where = node.reason.source or node.source
-        return Reason(node.reason.id, node.reason.detail, where)
-    return Reason("host-op", f"`{node.op.name}` runs on the host", node.source)
+        id, detail, where = node.reason.id, node.reason.detail, node.reason.source or node.source
+    if where is not None and where.caller is not None:
+        detail += f" (in `{where.function}`, called at line {where.outermost.line})"
+    return Reason(id, detail, where)
 
 
 def _host_seconds(graph: Graph, node: Node) -> float:
