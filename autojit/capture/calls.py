@@ -155,7 +155,8 @@ class Calls(Builtins):
         return self._inline(Known(vectorized), [function.pyfunc, function.otypes, *args], {})
 
     def _refusal(self, target: Any) -> CannotCapture:
-        name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or repr(target)
+        # The `repr` of an object would tell each from the others, and may be the user's code.
+        name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or type(target).__name__
         module = (getattr(target, "__module__", None) or "").split(".")[0]
         if module in ("numpy", "scipy"):
             return CannotCapture("no-row", f"`{module}`'s `{name}`")
