@@ -39,10 +39,11 @@ def explore(
     if not region.worthwhile:
         return
     seen = options.seen.get(region_key(region), {})
-    if options.tells and not _agree(values, seen):
+    if options.tells and not agree(values, seen):
         seen = {}  # of calls that were not like this one
     missing = tuple(name for name in region.live_in if _is_unknown(values.get(name)))
-    values = {name: seen.get(name, value) if _is_unknown(value) else value for name, value in values.items()}
+    told = {name: value for name, value in seen.items() if not isinstance(value, Unknown)}
+    values = {name: told.get(name, value) if _is_unknown(value) else value for name, value in values.items()}
     values = {**seen, **values}
     captured = capture(tree, region, values, options)
     if options.recall is not None and any(_is_unknown(values[name]) for name in missing):
@@ -100,7 +101,7 @@ def _is_unknown(value: Any) -> bool:
     return isinstance(value, Unknown)
 
 
-def _agree(values: dict[str, Any], seen: dict[str, Any]) -> bool:
+def agree(values: dict[str, Any], seen: dict[str, Any]) -> bool:
     """Whether the arrays that are known are of the shapes and dtypes that were seen."""
     arrays = np.ndarray | ArraySpec
     return all(

@@ -10,7 +10,7 @@ from autojit.errors import Reason
 from autojit.explain.origin import own_line
 from autojit.explain.state import left_of
 from autojit.explain.style import fragment, hues_of, page
-from autojit.explain.text import EVENTS, WAITS, in_words, is_own, kept, marks_of
+from autojit.explain.text import EVENTS, WAITS, in_words, is_own, kept, marks_of, unmeasured
 from autojit.runtime.history import milliseconds, span
 
 if TYPE_CHECKING:  # for annotations alone: an explanation shows itself with this
@@ -74,6 +74,8 @@ def _summary(explanation: Explanation) -> Iterator[str]:
     yield f"<div><b><code>{escape(explanation.name)}</code></b>: {whole}</div>"
     if explanation.waits:
         yield f"<div>{escape(WAITS)}</div>"
+    if lines := unmeasured(explanation):
+        yield f"<div>not measured, and told by a profile: how long Python takes for {in_words(lines)}</div>"
     for recalled in explanation.recalled:
         yield f"<div>{escape(f'{span(recalled.lines)}: {recalled}')}</div>"
     if explanation.unknown:
@@ -107,7 +109,7 @@ def _source(explanation: Explanation, losses: dict[Reason, Loss]) -> Iterator[st
 
 
 def _why(reason: Reason, loss: Loss | None) -> str:
-    costs = f"<b>{escape(str(loss))}</b><br>" if loss is not None else ""
+    costs = f"<b>{escape(str(loss))}</b><br>" if loss is not None and str(loss) else ""
     id = f'<b title="{escape(reason.kind.page)}">{escape(reason.id)}</b>'
     place = escape(str(reason.source or ""))
     where = f"<code>{place}</code>: " if reason.source is not None and reason.source.caller is not None else ""

@@ -146,10 +146,16 @@ def _key(place: SourceLine | None) -> Any:
     return place, place.outermost.line if place else 0
 
 
-def native_loop(cut: Cut, line: SourceLine) -> LoopInfo:
-    """A loop that stays Python, at its line: what keeps it is the first thing in it that stays native."""
+def native_loop(cut: Cut, line: SourceLine, stays: bool) -> LoopInfo:
+    """A loop that is no part of a program: what keeps it is the first thing in it that stays native.
+
+    Args:
+        cut: The loop, and that thing.
+        line: Where the loop stands.
+        stays: Whether it is Python's; else more is known after a first run.
+    """
     reason = cut.reason
-    if reason.id == "unknown-value":
+    if not stays:
         return LoopInfo("unknown", reason.detail, line)
     where = f"line {reason.source.line}: " if reason.source is not None and reason.source.line != line.line else ""
     return LoopInfo("python", f"{where}[{reason.id}] {reason.detail}", line)

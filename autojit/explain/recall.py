@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
 from dataclasses import dataclass, replace
 from typing import Any
 
-from autojit.capture.capture import Capture
+from autojit.capture.capture import Capture, Cut
+from autojit.capture.explore import agree
 from autojit.capture.names import TEMPORARY
-from autojit.capture.regions import Region, region_key
+from autojit.capture.regions import Region, native_statements, region_key
 from autojit.runtime.function import Controller
 from autojit.runtime.history import differences, guards_of
 
@@ -42,28 +43,48 @@ class Recalled:
         return f"as the latest run captured it, taking {made} to be of the same kind again"
 
 
-def recall_of(controller: Controller) -> Callable[[Region, Capture, dict[str, Any]], Capture | None]:
-    """A function that finds the latest capture of a region in a run whose conditions a call may meet.
+class Recall:
+    """Finds the latest capture of a region in a run whose conditions a call may meet.
 
     The trees of an explanation and of what runs have regions of their own, which have the statements in common.
-    """
-    known: dict[Any, list[Capture]] = {}
-    for probe in list(controller.probes.values()):
-        found = [plan.capture for plan in probe.plans if plan.capture.graph is not None]
-        known.setdefault(region_key(probe.region), []).extend(found)
-    file = controller.history.file
 
-    def recall(region: Region, met: Capture, values: dict[str, Any]) -> Capture | None:
-        now = guards_of(met.prologue, file)
-        for capture in known.get(region_key(region), ()):
-            before = guards_of(capture.prologue, file)
+    Args:
+        controller: The function's.
+    """
+
+    def __init__(self, controller: Controller) -> None:
+        self._file = controller.history.file
+        self._seen = controller.options.seen
+        self._captures: dict[Any, list[Capture]] = {}
+        for probe in list(controller.probes.values()):
+            found = [plan.capture for plan in probe.plans if plan.capture.graph is not None]
+            self._captures.setdefault(region_key(probe.region), []).extend(found)
+        natives = native_statements(controller.tree.root) if controller.tree is not None else ()
+        self._native = {_id(part.statement) for part in natives}
+        self._met: set[int] = set()
+
+    def find(self, region: Region, met: Capture, values: dict[str, Any]) -> Capture | None:
+        """The capture of a region, given what was captured of it now and the live-ins; or `None`."""
+        now, key = guards_of(met.prologue, self._file), region_key(region)
+        known = self._captures.get(key, ())
+        for capture in known:
+            before = guards_of(capture.prologue, self._file)
             if differences(before, now) or any(_refuses(guard.text, values) for guard in before):
                 continue
             # Numbers are those of the explanation's tree: they name its clusters.
             return replace(capture, region=replace(capture.region, number=region.number))
+        if not known and key in self._seen and agree(values, self._seen[key]):
+            self._met.update(map(_id, region.statements))
         return None
 
-    return recall
+    def stays(self, cut: Cut) -> bool:
+        """Whether a statement that needs what a native line makes is Python's, though a run has shown what that is."""
+        return _id(cut.statement) in self._met & self._native
+
+
+def _id(statement: ast.stmt) -> int:
+    """The same for a statement and for what a tree of regions has made of it."""
+    return id(getattr(statement, "autojit_origin", statement))
 
 
 def _refuses(condition: str, values: dict[str, Any]) -> bool:

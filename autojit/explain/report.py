@@ -19,10 +19,11 @@ from autojit.explain.html import to_html
 from autojit.explain.losses import Loss, host_reason, losses_of
 from autojit.explain.origin import Source
 from autojit.explain.parts import ClusterInfo, LoopInfo, lines_of, loops_of, native_loop, places
-from autojit.explain.recall import Recalled, recall_of
+from autojit.explain.recall import Recall, Recalled
 from autojit.explain.state import Left, PlanInfo, Resources, plans_of, resources_of, unused_of
 from autojit.explain.style import hues_of
 from autojit.explain.text import to_text
+from autojit.explain.timed import native_seconds
 from autojit.ir.text import to_text as graph_to_text
 from autojit.partition.steps import ClusterStep
 from autojit.runtime.compiler import USUAL, Prepared, Recipe, prepare, recipe_key
@@ -42,7 +43,8 @@ class Explanation:
         clusters: The compiled programs, in program order.
         host_nodes: Operations in the middle of compiled code that run in NumPy.
         native_statements: Statements that stay Python.
-        unknown: Statements of which more is known after a first run: they need what a native statement makes.
+        unknown: Statements of which more is known after a first run: they need what a native statement makes. Those
+            that runs have met, and left to Python, are among the native ones.
         regions: How many runs of statements are captured.
         recalled: The captured regions of which only a run has told what native lines make for them.
         loops: The loops in compiled code, and those that Python runs.
@@ -53,6 +55,7 @@ class Explanation:
         history: What has happened so far: captures, compilations, decisions.
         resources: What is kept for later calls.
         profiled: What profiles have measured of the function's lines.
+        timed: What native statements take in a call, where the policy `measured` has timed what is around them.
         waits: Whether NumPy runs until compiling is known to pay, and nothing is compiled so far.
         sections: The captured regions and native statements, in program order; `graph` is a picture of them.
         is_explored: Whether it was looked at what becomes of the call; else the rest of this is all that is known.
@@ -76,6 +79,7 @@ class Explanation:
     sections: list[Section] = field(default_factory=list, repr=False)
     is_explored: bool = True
     waits: bool = False
+    timed: dict[Reason, float] = field(default_factory=dict, repr=False)
 
     @property
     def graph(self) -> FunctionGraph:
@@ -86,7 +90,7 @@ class Explanation:
     @property
     def losses(self) -> list[Loss]:
         """What each break costs, where that is measured or can be estimated."""
-        return losses_of(self.sections, self.profiled, self.source)
+        return losses_of(self.sections, self.profiled, self.source, self.timed)
 
     @property
     def reasons(self) -> list[Reason]:
@@ -245,25 +249,29 @@ def explore_region(
     controller: Controller, tree: RegionTree, region: Region, values: dict[str, Any], out: Explanation
 ) -> None:
     """Add to an explanation what becomes of a region of a tree that nothing runs with."""
-    recall = None if controller.strict else recall_of(controller)
-    for found in explore(tree, region, values, replace(controller.options, tells=True, recall=recall)):
+    recall = Recall(controller)
+    find = None if controller.strict else recall.find
+    for found in explore(tree, region, values, replace(controller.options, tells=True, recall=find)):
         if not isinstance(found, Cut):
             add_capture(controller, found, out)
             continue
+        stays = recall.stays(found)
         for reason in (found.reason, *found.others):
-            _add_native(reason, out)
+            _add_native(reason, out, stays or reason.id != "unknown-value")
         if isinstance(found.statement, ast.For | ast.While | ast.AsyncFor):
-            _add_native_loop(native_loop(found, tree.source.line(found.statement)), out)
+            is_known = stays or found.reason.id != "unknown-value"
+            _add_native_loop(native_loop(found, tree.source.line(found.statement), is_known), out)
+    out.timed = native_seconds(controller, out.sections)
     out.loops.sort(key=lambda loop: loop.source.outermost.line if loop.source else 0)
 
 
-def _add_native(reason: Reason, out: Explanation) -> None:
-    known = out.unknown if reason.id == "unknown-value" else out.native_statements
+def _add_native(reason: Reason, out: Explanation, stays: bool) -> None:
     # A statement in a loop is met once for each region around it; the last time between what surrounds it.
-    if reason in known:
-        out.sections.remove(reason)
-    else:
-        known.append(reason)
+    for known in (out.unknown, out.native_statements):
+        if reason in known:
+            known.remove(reason)
+            out.sections.remove(reason)
+    (out.native_statements if stays else out.unknown).append(reason)
     out.sections.append(reason)
 
 

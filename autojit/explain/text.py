@@ -94,6 +94,11 @@ def _reasons(explanation: Explanation) -> Iterator[str]:
     for title, reasons in (("host node", explanation.host_nodes), ("native", explanation.native_statements)):
         for reason in reasons:
             yield from _reason(title, reason, loss=losses.get(reason))
+    if lines := unmeasured(explanation):
+        takes = "takes" if len(lines) == 1 else "take"
+        yield from wrapped(
+            f"not measured: how long {in_words(lines)} {takes} in Python; a profile of some calls tells", "  ", "    "
+        )
     for reason in explanation.left:
         yield from _reason("native where reached", reason, hint=False)
     for reason in explanation.changes:
@@ -105,13 +110,20 @@ def _reasons(explanation: Explanation) -> Iterator[str]:
         yield from wrapped(f"known after a first run: {in_words(lines)}", "  ", "    ")
 
 
+def unmeasured(explanation: Explanation) -> list[int]:
+    """The lines of native statements of which nobody knows how long they take."""
+    natives = {loss.reason for loss in explanation.losses if loss.seconds is None} & {*explanation.native_statements}
+    lines = {own_line(reason.source, explanation.source) for reason in natives}
+    return sorted(line for line in lines if line is not None)
+
+
 def _reason(title: str, reason: Reason, hint: bool = True, loss: Loss | None = None) -> Iterator[str]:
     place = f"{reason.source}: ".replace(" ", _GAP, str(reason.source).count(" ")) if reason.source is not None else ""
     first = wrapped(f"{title}: {place}[{reason.id}] {reason.detail}", "  ", "    ")
     yield from (line.replace(_GAP, " ") for line in first)
     if reason.source is not None and reason.source.text:
         yield f"      {reason.source.text}"
-    if loss is not None:
+    if loss is not None and str(loss):
         yield from wrapped(str(loss), "      ", "        ")
     if hint:
         yield from wrapped(f"why: {reason.kind.why}", "      ", "        ")
