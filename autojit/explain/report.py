@@ -67,7 +67,7 @@ class Explanation:
     native_statements: list[Reason] = field(default_factory=list)
     unknown: list[Reason] = field(default_factory=list)
     regions: int = 0
-    source: Source | None = None
+    source: tuple[str, int, list[str]] | None = None
     loops: list[LoopInfo] = field(default_factory=list)
     recalled: list[Recalled] = field(default_factory=list)
     left: list[Reason] = field(default_factory=list)

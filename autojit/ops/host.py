@@ -80,7 +80,7 @@ def is_pure(function: Any) -> bool:
         return False
     # An object that is called, as an interpolator is, and a method have data of their own, of which nobody knows when
     # they change: what is no plain function must be one of its module's names.
-    name = getattr(function, "__name__", None)
+    name = getattr(function, "__name__", "")
     return isinstance(function, types.FunctionType) or vars(sys.modules.get(module, sys)).get(name) is function
 
 
