@@ -31,7 +31,7 @@ _LATE = {
     "ArraySpec": "autojit.capture.values",
     "CompilerIR": "autojit.explain.select",
     "Cost": "autojit.explain.cost",
-    "ClusterInfo": "autojit.explain.report",
+    "ClusterInfo": "autojit.explain.parts",
     "Explanation": "autojit.explain.report",
     "STAGES": "autojit.explain.compiler_ir",
     "ProfileRow": "autojit.profiling.table",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,12 +14,22 @@ class SourceLine:
         line: The line number, 1-based.
         function: The qualified name of the function the line stands in.
         text: The stripped text of the line, or "".
+        caller: The line that called the function, where that was followed into; places are equal without it.
     """
 
     file: str
     line: int
     function: str = ""
     text: str = ""
+    caller: SourceLine | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def outermost(self) -> SourceLine:
+        """The line of the function that calls all others on the way to this one; the line itself where none does."""
+        place = self
+        while place.caller is not None:
+            place = place.caller
+        return place
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
@@ -354,7 +364,13 @@ class AutojitWarning(UserWarning):
 
 
 class CannotCapture(Exception):
-    """Internal: a place that cannot enter a graph; carries a reason id and the detail."""
+    """Internal: a place that cannot enter a graph; carries a reason id and the detail.
+
+    Attributes:
+        where: The line, where it stands in a function that is called.
+    """
+
+    where: SourceLine | None = None
 
     def __init__(self, id: str, detail: str, cause: SourceLine | None = None) -> None:
         super().__init__(f"[{id}] {detail}")

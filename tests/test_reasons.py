@@ -181,7 +181,7 @@ def test_what_follows_from_a_native_line_is_told_apart():
     first = unknown_value.__code__.co_firstlineno
     assert [(r.id, r.source.line - first) for r in explanation.native_statements] == [("effect", 1)]
     assert [(r.id, r.source.line - first) for r in explanation.unknown] == [("unknown-value", 2)]
-    assert "known after a first run: lines " in str(explanation)
+    assert f"known after a first run: line {first + 2}\n" in str(explanation)
 
 
 def test_a_function_without_source():

@@ -155,7 +155,8 @@ class Calls(Builtins):
         return self._inline(Known(vectorized), [function.pyfunc, function.otypes, *args], {})
 
     def _refusal(self, target: Any) -> CannotCapture:
-        name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or repr(target)
+        # The `repr` of an object would tell each from the others, and may be the user's code.
+        name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or type(target).__name__
         module = (getattr(target, "__module__", None) or "").split(".")[0]
         if module in ("numpy", "scipy"):
             return CannotCapture("no-row", f"`{module}`'s `{name}`")
@@ -251,9 +252,12 @@ class Calls(Builtins):
     def _run(self, node: Any, frame: Frame) -> Any:
         outer, line = self.frame, self.line
         self._enter()
-        self.frame, frame.caller, frame.node = frame, outer, node
+        self.frame, frame.caller, frame.called, frame.node = frame, outer, line, node
         try:
             return self.run_body(node, frame)
+        except CannotCapture as error:
+            error.where = error.where or self.line
+            raise
         finally:
             self.frame = outer
             self.line = line

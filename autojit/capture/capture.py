@@ -54,6 +54,7 @@ class Capture:
         left: What raises in a branch: calls whose data leads there are NumPy's.
         draws: The random numbers that are drawn before the graph's work; inputs of the graph.
         is_quiet: Whether a part of it is in a block that ignores floating point errors.
+        recalled: The live-ins of which only an earlier run has told what they are.
     """
 
     region: Region
@@ -70,6 +71,7 @@ class Capture:
     left: tuple[Reason, ...] = ()
     draws: tuple[Event, ...] = ()
     is_quiet: bool = False
+    recalled: tuple[str, ...] = ()
 
 
 def capture(tree: RegionTree, region: Region, values: dict[str, Any], options: Options) -> Capture:
@@ -213,7 +215,7 @@ class _Survey(RowLoops):
 
     def _reason(self, statement: ast.stmt, error: CannotCapture) -> Reason:
         where = self.tree.source.line(statement)
-        detail, inner = error.detail, self.line
+        detail, inner = error.detail, error.where or self.line
         if inner is not None and (inner.file, inner.function) != (where.file, where.function):
             detail += f" (in `{inner.function}`, {inner})"
         elif inner is not None and inner.line != where.line and error.id not in ("long-loop", "budget"):

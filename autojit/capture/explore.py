@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from autojit.capture.capture import Capture, Cut, capture
 from autojit.capture.names import names
 from autojit.capture.options import Options
 from autojit.capture.regions import Region, RegionTree, region_key
-from autojit.capture.values import Unknown, unknown_after
+from autojit.capture.values import ArraySpec, Unknown, unknown_after
 from autojit.errors import SourceLine
 
 #: So many statements in a row are taken out of a region because a value is not known.
@@ -37,10 +39,17 @@ def explore(
     if not region.worthwhile:
         return
     seen = options.seen.get(region_key(region), {})
-    values = {name: seen.get(name, value) if _is_unknown(value) else value for name, value in values.items()}
+    if options.tells and not agree(values, seen):
+        seen = {}  # of calls that were not like this one
+    missing = tuple(name for name in region.live_in if _is_unknown(values.get(name)))
+    told = {name: value for name, value in seen.items() if not isinstance(value, Unknown)}
+    values = {name: told.get(name, value) if _is_unknown(value) else value for name, value in values.items()}
     values = {**seen, **values}
     captured = capture(tree, region, values, options)
+    if options.recall is not None and any(_is_unknown(values[name]) for name in missing):
+        captured = options.recall(region, captured, values) or captured
     if not captured.cuts:
+        captured.recalled = missing
         yield captured
         return
     unknown = unknown + 1 if all(cut.reason.id == "unknown-value" for cut in captured.cuts) else 0
@@ -90,3 +99,13 @@ def _is_unknown(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(_is_unknown(item) for item in value)
     return isinstance(value, Unknown)
+
+
+def agree(values: dict[str, Any], seen: dict[str, Any]) -> bool:
+    """Whether the arrays that are known are of the shapes and dtypes that were seen."""
+    arrays = np.ndarray | ArraySpec
+    return all(
+        (old.shape, old.dtype) == (value.shape, value.dtype)
+        for name, old in seen.items()
+        if isinstance(old, arrays) and isinstance(value := values.get(name), arrays)
+    )

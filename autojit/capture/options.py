@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
+    from autojit.capture.capture import Capture
     from autojit.capture.recorder import Observed
+    from autojit.capture.regions import Region
 
 
 @dataclass(slots=True)
@@ -21,6 +24,7 @@ class Options:
             that vary from run to run.
         tells: Whether all reasons of a statement that stays native are looked for, not only the first.
         seen: By region, stand-ins for the live-ins of its last capture in a run.
+        recall: Finds what a run has captured of a region, given what was captured of it now, and the live-ins.
         keeps_objects: Whether those hold copies of objects of the user's classes: a report of the program will ask.
     """
 
@@ -32,3 +36,4 @@ class Options:
     observed: dict[Any, Observed | None] = field(default_factory=dict)
     seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
     tells: bool = False
+    recall: Callable[[Region, Capture, dict[str, Any]], Capture | None] | None = None

@@ -236,7 +236,7 @@ class RowLoops(Loops):
                 names = {part.id for part in ast.walk(generator.target) if isinstance(part, ast.Name)} | {_LIST}
                 self.frame = Frame(
                     outer.name, outer.file, {_LIST: Items(list, [])}, outer.namespace, outer.namespace_path, {},
-                    frozenset(names), outer, outer.trusted,
+                    frozenset(names), outer, outer.trusted, called=outer.called,
                 )  # fmt: skip
                 self.execute(self._as_loop(node))
                 filled = self.frame.env[_LIST]

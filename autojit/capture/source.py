@@ -70,9 +70,9 @@ def original_of(function: object) -> types.FunctionType | None:
     return original if is_its or getattr(original, "__autojit_in_place__", None) is function else None
 
 
-def source_line(file: str, line: int, function: str) -> SourceLine:
-    """A place in a file, with the text of the line."""
-    return SourceLine(file, line, function, linecache.getline(file, line).strip())
+def source_line(file: str, line: int, function: str, caller: SourceLine | None = None) -> SourceLine:
+    """A place in a file, with the text of the line, and the line that called the function."""
+    return SourceLine(file, line, function, linecache.getline(file, line).strip(), caller)
 
 
 def load(function: types.FunctionType) -> FunctionSource:

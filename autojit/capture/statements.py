@@ -67,8 +67,9 @@ class Statements(Draws):
         """Remember the user's line, for messages and for the graph."""
         if self.frame.trusted:
             return
+        frame = self.frame
         # The checker cannot know: statements and expressions have lines.
-        self.line = source_line(self.frame.file, node.lineno, self.frame.name)  # type: ignore[attr-defined]
+        self.line = source_line(frame.file, node.lineno, frame.name, frame.called)  # type: ignore[attr-defined]
         self.prologue.source = self.line
 
     def _run_Pass(self, node: ast.Pass) -> Signal:

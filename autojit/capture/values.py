@@ -383,6 +383,7 @@ class Frame:
         cells: Free variables to abstract values, for functions that are not the region's own.
         local_names: The names that are local.
         caller: The frame that called this one.
+        called: The line that did.
         node: The function's definition.
         postponed: Whether annotations are not evaluated in the function's file.
         maybe: Local names that may have a value which nobody here knows.
@@ -398,6 +399,7 @@ class Frame:
     parent: Frame | None = None
     trusted: bool = False
     caller: Frame | None = None
+    called: SourceLine | None = None
     node: Any = None
     postponed: bool = False
     maybe: frozenset[str] = frozenset()

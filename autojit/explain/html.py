@@ -7,9 +7,10 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from autojit.errors import Reason
+from autojit.explain.origin import own_line
 from autojit.explain.state import left_of
 from autojit.explain.style import fragment, hues_of, page
-from autojit.explain.text import UNDECORATED, WAITS, is_own, kept, marks_of, ranges, shown
+from autojit.explain.text import UNDECORATED, WAITS, in_words, is_own, kept, marks_of, shown, unmeasured
 from autojit.runtime.history import milliseconds, span
 
 if TYPE_CHECKING:  # for annotations alone: an explanation shows itself with this
@@ -67,9 +68,13 @@ def _summary(explanation: Explanation) -> Iterator[str]:
         yield f"<div>{escape(UNDECORATED)}</div>"
     elif explanation.waits:
         yield f"<div>{escape(WAITS)}</div>"
+    if lines := unmeasured(explanation):
+        yield f"<div>not measured, and told by a profile: how long Python takes for {in_words(lines)}</div>"
+    for recalled in explanation.recalled:
+        yield f"<div>{escape(f'{span(recalled.lines)}: {recalled}')}</div>"
     if explanation.unknown:
         lines = sorted({reason.source.line for reason in explanation.unknown if reason.source})
-        yield f"<div>known after a first run: lines {ranges(lines)}</div>"
+        yield f"<div>known after a first run: {in_words(lines)}</div>"
 
 
 def _source(explanation: Explanation, losses: dict[Reason, Loss]) -> Iterator[str]:
@@ -80,8 +85,9 @@ def _source(explanation: Explanation, losses: dict[Reason, Loss]) -> Iterator[st
     texts = {cluster.name: cluster.text for cluster in explanation.clusters}
     reasons: dict[int, list[Reason]] = {}
     for reason in explanation.reasons:
-        if reason.source is not None and is_own(reason, explanation):
-            reasons.setdefault(reason.source.line, []).append(reason)
+        place = own_line(reason.source, explanation.source)
+        if place is not None:
+            reasons.setdefault(place, []).append(reason)
     for number, line in enumerate(text, first):
         names = marks.get(number, [])
         cluster = next((name for name in names if name in hues), "")
@@ -97,10 +103,11 @@ def _source(explanation: Explanation, losses: dict[Reason, Loss]) -> Iterator[st
 
 
 def _why(reason: Reason, loss: Loss | None) -> str:
-    costs = f"<b>{escape(str(loss))}</b><br>" if loss is not None else ""
+    costs = f"<b>{escape(str(loss))}</b><br>" if loss is not None and str(loss) else ""
     id = f'<b title="{escape(reason.kind.page)}">{escape(reason.id)}</b>'
-    text = f"{id} {escape(reason.detail)}<br>{costs}{escape(reason.kind.why)}<br>"
     place = escape(str(reason.source or ""))
+    where = f"<code>{place}</code>: " if reason.source is not None and reason.source.caller is not None else ""
+    text = f"{where}{id} {escape(reason.detail)}<br>{costs}{escape(reason.kind.why)}<br>"
     return f'<tr class="why" title="{place}"><td></td><td></td><td>{text}<i>{escape(reason.kind.hint)}</i></td></tr>'
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from autojit.errors import Reason
 from autojit.explain.changes import nodes_of
 from autojit.explain.function_graph import Section
+from autojit.explain.origin import Source
 from autojit.ir.graph import Graph, Node, values_of
 from autojit.partition.cost import BYTES_PER_SECOND, PLAN_SECONDS, entry_cost, estimate
 from autojit.runtime.compiler import Prepared
@@ -22,31 +23,37 @@ class Loss:
 
     Attributes:
         reason: Why it is there.
-        seconds: What its line takes in a call of the function, as profiles of this process have measured it; `None`
-            where none has.
+        seconds: What its line takes in a call of the function, as profiles of this process have measured it, or else
+            the policy `measured`; `None` where neither has.
         break_seconds: What the break adds to that in a call, by estimate: another plan to enter, arrays to write and
             to read again; for a host node, NumPy's way instead of XLA's.
         is_repeated: Whether it stands in a loop that Python runs: then `break_seconds` is for one iteration.
+        is_rest: Whether `seconds` is the time of a call less that of what is captured of it.
     """
 
     reason: Reason
     seconds: float | None
     break_seconds: float
     is_repeated: bool = False
+    is_rest: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The loss as plain data."""
-        line = self.reason.source.line if self.reason.source else None
+        place = self.reason.source
         return {
             "id": self.reason.id,
-            "line": line,
+            "file": place.file if place else None,
+            "line": place.line if place else None,
             "seconds": self.seconds,
             "break_seconds": self.break_seconds,
             "is_repeated": self.is_repeated,
         }
 
     def __str__(self) -> str:
-        parts = [f"takes {milliseconds(self.seconds)} a call (measured)"] if self.seconds is not None else []
+        parts = []
+        if self.seconds is not None:
+            how = "measured: a call in NumPy, less what is captured" if self.is_rest else "measured"
+            parts.append(f"takes {milliseconds(self.seconds)} a call ({how})")
         if self.break_seconds:
             once = "an iteration" if self.is_repeated else "a call"
             parts.append(f"the break costs about {milliseconds(self.break_seconds)} {once} (estimated)")
@@ -54,14 +61,15 @@ class Loss:
 
 
 def losses_of(
-    sections: Sequence[Section], known: Profiled | None, source: tuple[str, int, list[str]] | None
+    sections: Sequence[Section], known: Profiled | None, source: Source | None, rest: Mapping[Reason, float]
 ) -> list[Loss]:
-    """What the breaks of a call cost, in program order; those that cost nothing are left out.
+    """What the breaks of a call cost, in program order; lines that wait for another one are left out.
 
     Args:
         sections: The captured regions and the native statements, in program order.
         known: What profiles have measured of the function's lines.
         source: The function's file, first line and lines.
+        rest: What the policy `measured` has found that native statements take.
     """
     loops = _loops(source)
     found: dict[Reason, float] = {}
@@ -74,13 +82,15 @@ def losses_of(
             if node.cluster is None:
                 reason = host_reason(node)
                 found[reason] = found.get(reason, 0.0) + _host_seconds(section.graph, node)
-    losses = [
-        Loss(reason, _measured(reason, known), seconds, _is_in(reason, loops)) for reason, seconds in found.items()
-    ]
-    return [loss for loss in losses if str(loss)]
+    losses = []
+    for reason, seconds in found.items():
+        profiled = _measured(reason, known)
+        took = rest.get(reason) if profiled is None else profiled
+        losses.append(Loss(reason, took, seconds, _is_in(reason, loops), profiled is None and took is not None))
+    return [loss for loss in losses if str(loss) or loss.reason.id != "unknown-value"]
 
 
-def _loops(source: tuple[str, int, list[str]] | None) -> set[tuple[str, int]]:
+def _loops(source: Source | None) -> set[tuple[str, int]]:
     """The lines of the loops' bodies, with their file."""
     if source is None:
         return set()
@@ -96,10 +106,12 @@ def _is_in(reason: Reason, loops: set[tuple[str, int]]) -> bool:
 
 def host_reason(node: Node) -> Reason:
     """Why a node is in no cluster."""
+    id, detail, where = "host-op", f"`{node.op.name}` runs on the host", node.source
     if node.reason is not None:
-        where = node.reason.source or node.source
-        return Reason(node.reason.id, node.reason.detail, where)
-    return Reason("host-op", f"`{node.op.name}` runs on the host", node.source)
+        id, detail, where = node.reason.id, node.reason.detail, node.reason.source or node.source
+    if where is not None and where.caller is not None:
+        detail += f" (in `{where.function}`, called at line {where.outermost.line})"
+    return Reason(id, detail, where)
 
 
 def _host_seconds(graph: Graph, node: Node) -> float:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,84 +12,27 @@ from autojit.capture.explore import explore
 from autojit.capture.regions import Region, RegionTree
 from autojit.capture.streams import calls_in
 from autojit.capture.values import UNKNOWN
-from autojit.compile.options import in_words, what_applies
 from autojit.errors import Reason, SourceLine
 from autojit.explain.changes import changing
 from autojit.explain.function_graph import FunctionGraph, Section
 from autojit.explain.html import to_html
 from autojit.explain.losses import Loss, host_reason, losses_of
+from autojit.explain.origin import Source
+from autojit.explain.parts import ClusterInfo, LoopInfo, lines_of, loops_of, native_loop, places
+from autojit.explain.recall import Recall, Recalled
 from autojit.explain.standing import overlaps, standing_of
 from autojit.explain.state import Left, PlanInfo, Resources, plans_of, resources_of, unused_of
 from autojit.explain.style import hues_of
 from autojit.explain.text import to_text
-from autojit.ir.graph import Graph, Node
+from autojit.explain.timed import native_seconds
 from autojit.ir.text import to_text as graph_to_text
 from autojit.partition.steps import ClusterStep
-from autojit.runtime.compiler import USUAL, Prepared, prepare, recipe_key
+from autojit.runtime.compiler import USUAL, Prepared, Recipe, prepare, recipe_key
 from autojit.runtime.function import Controller
 from autojit.runtime.history import Event, Profiled
 
 #: Of the plain data: it grows when a key is taken away or means something else.
 VERSION = 1
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterInfo:
-    """One cluster.
-
-    Attributes:
-        name: Its name; unique in the function.
-        lines: The lines of the user's file that it covers.
-        operations: How many operations it has.
-        text: Its graph as NumPy code.
-        prepared: The region it belongs to.
-        step: The cluster itself.
-    """
-
-    name: str
-    lines: tuple[int, ...]
-    operations: int
-    text: str
-    prepared: Prepared = field(repr=False)
-    step: ClusterStep = field(repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The cluster as plain data."""
-        return {
-            "name": self.name,
-            "lines": list(self.lines),
-            "operations": self.operations,
-            "options": self.options,
-            "graph": self.text,
-        }
-
-    @property
-    def options(self) -> str:
-        """XLA's options that measurement has chosen for it, in words; "" for the usual ones."""
-        return in_words(what_applies(self.prepared.recipe.choice, self.step.graph))
-
-
-@dataclass(frozen=True, slots=True)
-class LoopInfo:
-    """What became of one loop that is part of a program.
-
-    Attributes:
-        rung: "vectorized" (one batched operation), "rolled" (a loop of the program) or "unrolled".
-        reason: Why no better rung was taken; "" for the best.
-        source: Its line.
-    """
-
-    rung: str
-    reason: str
-    source: SourceLine | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The loop as plain data."""
-        return {"rung": self.rung, "reason": self.reason, "line": self.source.line if self.source else None}
-
-    def __str__(self) -> str:
-        line = f"line {self.source.line}" if self.source else "a loop"
-        return f"loop, {line}: {self.rung}" + (f" ({self.reason})" if self.reason else "")
 
 
 @dataclass(slots=True)
@@ -101,9 +44,11 @@ class Explanation:
         clusters: The compiled programs, in program order.
         host_nodes: Operations in the middle of compiled code that run in NumPy.
         native_statements: Statements that stay Python.
-        unknown: Statements of which more is known after a first run: they need what a native statement makes.
+        unknown: Statements of which more is known after a first run: they need what a native statement makes. Those
+            that runs have met, and left to Python, are among the native ones.
         regions: How many runs of statements are captured.
-        loops: The loops in compiled code.
+        recalled: The captured regions of which only a run has told what native lines make for them.
+        loops: The loops in compiled code, and those that Python runs.
         source: The file, the number of the first line, and the lines.
         left: What raises in a branch that the data decides: a call that is led there is left to NumPy.
         plans: What earlier calls have left: what answers calls now.
@@ -113,6 +58,7 @@ class Explanation:
         profiled: What profiles have measured of the function's lines.
         standing: Why NumPy answers calls as things stand, though their code could be compiled.
         is_decorated: Whether the function is; else this is what `autocluster` would make of it.
+        timed: What native statements take in a call, where the policy `measured` has timed what is around them.
         waits: Whether NumPy runs until compiling is known to pay, and nothing is compiled so far.
         sections: The captured regions and native statements, in program order; `graph` is a picture of them.
         is_explored: Whether it was looked at what becomes of the call; else the rest of this is all that is known.
@@ -126,6 +72,7 @@ class Explanation:
     regions: int = 0
     source: tuple[str, int, list[str]] | None = None
     loops: list[LoopInfo] = field(default_factory=list)
+    recalled: list[Recalled] = field(default_factory=list)
     left: list[Reason] = field(default_factory=list)
     plans: list[PlanInfo] = field(default_factory=list)
     history: list[Event] = field(default_factory=list)
@@ -137,6 +84,7 @@ class Explanation:
     waits: bool = False
     standing: list[Reason] = field(default_factory=list)
     is_decorated: bool = True
+    timed: dict[Reason, float] = field(default_factory=dict, repr=False)
 
     @property
     def graph(self) -> FunctionGraph:
@@ -147,7 +95,7 @@ class Explanation:
     @property
     def losses(self) -> list[Loss]:
         """What each break costs, where that is measured or can be estimated."""
-        return losses_of(self.sections, self.profiled, self.source)
+        return losses_of(self.sections, self.profiled, self.source, self.timed)
 
     @property
     def reasons(self) -> list[Reason]:
@@ -187,6 +135,7 @@ class Explanation:
             "host_nodes": [reason.to_dict() for reason in self.host_nodes],
             "native_statements": [reason.to_dict() for reason in self.native_statements],
             "unknown": [reason.to_dict() for reason in self.unknown],
+            "recalled": [recalled.to_dict() for recalled in self.recalled],
             "loops": [loop.to_dict() for loop in self.loops],
             "left": [reason.to_dict() for reason in self.left],
             "changes": [reason.to_dict() for reason in self.changes],
@@ -301,7 +250,7 @@ def _given(bound: inspect.BoundArguments, args: tuple[Any, ...], kwargs: dict[st
     return set(list(bound.arguments)[: len(args)]) | set(kwargs)
 
 
-def _source(controller: Controller) -> tuple[str, int, list[str]] | None:
+def _source(controller: Controller) -> Source | None:
     try:
         lines, first = inspect.getsourcelines(controller.original)
     except (OSError, TypeError):
@@ -320,28 +269,51 @@ def explore_region(
     controller: Controller, tree: RegionTree, region: Region, values: dict[str, Any], out: Explanation
 ) -> None:
     """Add to an explanation what becomes of a region of a tree that nothing runs with."""
-    for found in explore(tree, region, values, replace(controller.options, tells=True)):
-        if isinstance(found, Cut):
-            for reason in (found.reason, *found.others):
-                _add_native(reason, out)
-        else:
+    recall = Recall(controller)
+    find = None if controller.strict else recall.find
+    for found in explore(tree, region, values, replace(controller.options, tells=True, recall=find)):
+        if not isinstance(found, Cut):
             add_capture(controller, found, out)
+            continue
+        stays = recall.stays(found)
+        for reason in (found.reason, *found.others):
+            _add_native(reason, out, stays or reason.id != "unknown-value")
+        if isinstance(found.statement, ast.For | ast.While | ast.AsyncFor):
+            is_known = stays or found.reason.id != "unknown-value"
+            _add_native_loop(native_loop(found, tree.source.line(found.statement), is_known), out)
+    out.timed = native_seconds(controller, out.sections)
+    out.loops.sort(key=lambda loop: loop.source.outermost.line if loop.source else 0)
 
 
-def _add_native(reason: Reason, out: Explanation) -> None:
-    known = out.unknown if reason.id == "unknown-value" else out.native_statements
+def _add_native(reason: Reason, out: Explanation, stays: bool) -> None:
     # A statement in a loop is met once for each region around it; the last time between what surrounds it.
-    if reason in known:
-        out.sections.remove(reason)
-    else:
-        known.append(reason)
+    for known in (out.unknown, out.native_statements):
+        if reason in known:
+            known.remove(reason)
+            out.sections.remove(reason)
+    (out.native_statements if stays else out.unknown).append(reason)
     out.sections.append(reason)
+
+
+def _add_native_loop(loop: LoopInfo, out: Explanation) -> None:
+    """A loop in a loop is met once for each region around it; what is found in the smallest one counts."""
+    out.loops = [known for known in out.loops if known.source != loop.source]
+    out.loops.append(loop)
 
 
 def add_capture(controller: Controller, found: Capture, out: Explanation) -> None:
     """Add what is compiled of a captured region, and how."""
-    recipe = controller.recipes.get(recipe_key(found), USUAL)
-    _add_clusters(controller, prepare(found, controller.config, controller.strict, recipe), out)
+    if found.recalled:
+        out.recalled.append(Recalled.of(found))
+    _add_clusters(controller, prepare(found, controller.config, controller.strict, _recipe(controller, found)), out)
+
+
+def _recipe(controller: Controller, found: Capture) -> Recipe:
+    """What measurement has chosen for a capture; the regions of an explanation may have other numbers."""
+    number, digest = recipe_key(found)
+    known = dict(controller.recipes)
+    alike = (recipe for (_, other), recipe in known.items() if other == digest)
+    return known.get((number, digest)) or next(alike, USUAL)
 
 
 def _add_clusters(controller: Controller, prepared: Prepared, out: Explanation) -> None:
@@ -354,37 +326,16 @@ def _add_clusters(controller: Controller, prepared: Prepared, out: Explanation) 
     prefix = f"region_{number}_" if number else ""
     for step in prepared.steps:
         if isinstance(step, ClusterStep):
-            file = controller.original.__code__.co_filename
-            lines = tuple(sorted({place.line for place in places(step.graph.nodes) if place.file == file}))
-            text = graph_to_text(step.graph)
-            out.clusters.append(ClusterInfo(prefix + step.name, lines, len(step.graph.nodes), text, prepared, step))
-    out.loops += _loops(prepared)
+            graph = step.graph
+            lines, helpers = lines_of(places(graph.nodes), out.source)
+            name, text = prefix + step.name, graph_to_text(graph)
+            out.clusters.append(ClusterInfo(name, lines, len(graph.nodes), text, prepared, step, helpers))
+    out.loops += loops_of(prepared)
     out.left += prepared.capture.left
     for draw in calls_in(prepared.capture.draws):
         out.host_nodes.append(Reason("host-op", f"{draw.what} runs in NumPy, before the program", draw.source))
     found = [host_reason(node) for node in nodes if node.cluster is None]
     out.host_nodes += [reason for reason in found if reason not in out.host_nodes]
-
-
-def places(nodes: Sequence[Node]) -> Iterator[SourceLine]:
-    """The lines of operations, those in the bodies of loops too."""
-    for node in nodes:
-        if node.source is not None:
-            yield node.source
-        for _, value in node.params:
-            if isinstance(value, Graph):
-                yield from places(value.nodes)
-
-
-def _loops(prepared: Prepared) -> list[LoopInfo]:
-    """The loops of a region by line; each line once."""
-    found: dict[SourceLine | None, LoopInfo] = {
-        line: LoopInfo("unrolled", why, line) for line, why in prepared.capture.unrolled
-    }
-    for stage in prepared.stages:
-        for rung in stage.rungs:
-            found[rung.source] = LoopInfo(rung.taken, rung.reason, rung.source)
-    return sorted(found.values(), key=lambda loop: loop.source.line if loop.source else 0)
 
 
 def strict_reasons(controller: Controller, values: dict[str, Any]) -> tuple[Reason, ...]:

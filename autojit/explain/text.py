@@ -1,4 +1,4 @@
-"""An explanation as text of at most 100 columns, but for places, details and source lines that are longer."""
+"""An explanation as text of at most 100 columns, but for places and source lines that are longer."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from autojit.errors import Reason
+from autojit.explain.origin import base, own_line
 from autojit.explain.state import PlanInfo, left_of
 from autojit.runtime.history import Event, Guard, milliseconds, span
 
 if TYPE_CHECKING:  # for annotations alone: an explanation prints itself with this
     from autojit.explain.losses import Loss
+    from autojit.explain.parts import ClusterInfo
     from autojit.explain.report import Explanation
 
 WIDTH = 100
@@ -25,6 +27,10 @@ EVENTS = 12
 #: Conditions that hold in nearly all programs for ever are left out, and types beside values.
 _TRIVIAL = (" is the same object", " is the same function", " is the same method", " is the builtin")
 _STAYS, _OF_TYPE, _NAMELESS = "a scalar stays ", " is of type ", "a scalar "
+#: The marks of loops that are no part of a program, where their line has no reason of its own.
+_LOOPS = {"python": "loop in Python", "unknown": "later: unknown-value"}
+#: Stands for a space in a file's name, where no line is broken.
+_GAP = "\0"
 
 
 def to_text(explanation: Explanation) -> str:
@@ -63,16 +69,29 @@ def _summary(explanation: Explanation) -> Iterator[str]:
         f"{explanation.name}: {whole}, {len(explanation.host_nodes)} host node(s), "
         f"{len(explanation.native_statements)} native statement(s)"
     )
+    own = explanation.source[0] if explanation.source is not None else ""
     for cluster in explanation.clusters:
-        yield f"  {cluster.name}: {cluster.operations} operations, lines {ranges(cluster.lines)}"
+        yield from wrapped(f"{cluster.name}: {cluster.operations} operations{_where(cluster, own)}", "  ", "    ")
         if cluster.options:
-            yield f"    chosen by measurement: {cluster.options}"
+            yield from wrapped(f"chosen by measurement: {cluster.options}", "    ", "      ")
+    for recalled in explanation.recalled:
+        yield from wrapped(f"{span(recalled.lines)}: {recalled}", "  ", "    ")
     for loop in explanation.loops:
         yield from wrapped(str(loop), "  ", "    ")
     if not explanation.is_decorated:
         yield f"  {UNDECORATED}"
     elif explanation.waits:
         yield f"  {WAITS}"
+
+
+def _where(cluster: ClusterInfo, own: str) -> str:
+    """The lines of a cluster, and what it has of other functions; those in the function's own file without the file."""
+    lines = f", {in_words(cluster.lines)}" if cluster.lines else ""
+    helpers = [
+        f"`{helper.function}` ({in_words(helper.lines)}{'' if helper.file == own else f' of {base(helper.file)}'})"
+        for helper in cluster.helpers
+    ]
+    return lines + (f", with {', '.join(helpers)}" if helpers else "")
 
 
 def _reasons(explanation: Explanation) -> Iterator[str]:
@@ -82,6 +101,11 @@ def _reasons(explanation: Explanation) -> Iterator[str]:
     for title, reasons in (("host node", explanation.host_nodes), ("native", explanation.native_statements)):
         for reason in reasons:
             yield from _reason(title, reason, loss=losses.get(reason))
+    if lines := unmeasured(explanation):
+        takes = "takes" if len(lines) == 1 else "take"
+        yield from wrapped(
+            f"not measured: how long {in_words(lines)} {takes} in Python; a profile of some calls tells", "  ", "    "
+        )
     for reason in explanation.left:
         yield from _reason("native where reached", reason, hint=False)
     for reason in explanation.changes:
@@ -89,17 +113,25 @@ def _reasons(explanation: Explanation) -> Iterator[str]:
     for left in explanation.unused:
         yield from _reason(f"not used, {span(left.lines)}", left.reason)
     if explanation.unknown:
-        lines = tuple(sorted({reason.source.line for reason in explanation.unknown if reason.source}))
-        yield f"  known after a first run: lines {ranges(lines)}"
+        lines = sorted({reason.source.line for reason in explanation.unknown if reason.source})
+        yield from wrapped(f"known after a first run: {in_words(lines)}", "  ", "    ")
+
+
+def unmeasured(explanation: Explanation) -> list[int]:
+    """The lines of native statements of which nobody knows how long they take."""
+    natives = {loss.reason for loss in explanation.losses if loss.seconds is None} & {*explanation.native_statements}
+    lines = {own_line(reason.source, explanation.source) for reason in natives}
+    return sorted(line for line in lines if line is not None)
 
 
 def _reason(title: str, reason: Reason, hint: bool = True, loss: Loss | None = None) -> Iterator[str]:
-    where = f"{reason.source}: " if reason.source is not None else ""
-    yield f"  {title}: {where}[{reason.id}] {reason.detail}"
+    place = f"{reason.source}: ".replace(" ", _GAP, str(reason.source).count(" ")) if reason.source is not None else ""
+    first = wrapped(f"{title}: {place}[{reason.id}] {reason.detail}", "  ", "    ")
+    yield from (line.replace(_GAP, " ") for line in first)
     if reason.source is not None and reason.source.text:
         yield f"      {reason.source.text}"
-    if loss is not None:
-        yield f"      {loss}"
+    if loss is not None and str(loss):
+        yield from wrapped(str(loss), "      ", "        ")
     if hint:
         yield from wrapped(f"why: {reason.kind.why}", "      ", "        ")
         yield from wrapped(f"hint: {reason.kind.hint}", "      ", "        ")
@@ -128,10 +160,15 @@ def marks_of(explanation: Explanation) -> dict[int, list[str]]:
         ("native", explanation.left), ("calls", explanation.changes),
     ):  # fmt: skip
         for reason in reasons:
-            if reason.source is not None and is_own(reason, explanation):
-                mark = f"{title}: {reason.id}"
-                if mark not in marks.setdefault(reason.source.line, []):
-                    marks[reason.source.line].append(mark)
+            line = own_line(reason.source, explanation.source)
+            mark = f"{title}: {reason.id}"
+            if line is not None and mark not in marks.setdefault(line, []):
+                marks[line].append(mark)
+    for loop in explanation.loops:
+        line = own_line(loop.source, explanation.source)
+        mark = _LOOPS.get(loop.rung)
+        if line is not None and mark is not None and not any(":" in known for known in marks.get(line, [])):
+            marks.setdefault(line, []).append(mark)
     compiled = {line for cluster in explanation.clusters for line in cluster.lines}
     for left in explanation.unused:
         first, last = left.lines
@@ -141,8 +178,8 @@ def marks_of(explanation: Explanation) -> dict[int, list[str]]:
 
 
 def is_own(reason: Reason, explanation: Explanation) -> bool:
-    """Whether a reason stands at a line of the function's own source."""
-    return explanation.source is not None and reason.source is not None and reason.source.file == explanation.source[0]
+    """Whether a reason is shown at a line of the function's own source."""
+    return own_line(reason.source, explanation.source) is not None
 
 
 def _plans(plans: list[PlanInfo]) -> Iterator[str]:
@@ -223,6 +260,11 @@ def wrapped(text: str, first: str, rest: str) -> list[str]:
 def megabytes(nbytes: int) -> str:
     """A size for people."""
     return f"{nbytes / 1e6:.1f} MB" if nbytes >= 1e5 else f"{nbytes / 1e3:.0f} kB"
+
+
+def in_words(lines: Sequence[int]) -> str:
+    """Line numbers with what they are: "line 5", "lines 5, 7-9"."""
+    return f"{'line' if len(lines) == 1 else 'lines'} {ranges(lines)}"
 
 
 def ranges(lines: Iterable[int]) -> str:

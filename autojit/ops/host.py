@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -75,7 +76,12 @@ def is_pure(function: Any) -> bool:
     if isinstance(function, types.FunctionType) and not is_trusted(function):
         return False  # the user's, with SciPy's name: SciPy's own may be wrapped by another package of it
     module = getattr(function, "__module__", None) or ""
-    return any(module == package or module.startswith(f"{package}.") for package in PURE_PACKAGES)
+    if not any(module == package or module.startswith(f"{package}.") for package in PURE_PACKAGES):
+        return False
+    # An object that is called, as an interpolator is, and a method have data of their own, of which nobody knows when
+    # they change: what is no plain function must be one of its module's names.
+    name = getattr(function, "__name__", "")
+    return isinstance(function, types.FunctionType) or vars(sys.modules.get(module, sys)).get(name) is function
 
 
 def guarded(function: Callable[..., Any]) -> Callable[..., Any]:

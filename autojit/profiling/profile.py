@@ -181,7 +181,8 @@ def _place_of(step: Step, controller: Controller, probe: Probe) -> Place:
         operands = (*step.node.inputs, *step.node.outputs)
     original = controller.original
     file = original.__code__.co_filename
-    lines = [source.line for source in places(nodes) if source.file == file]
+    calls = [source.outermost for source in places(nodes)]
+    lines = [source.line for source in calls if source.file == file]
     place = (min(lines), max(lines)) if lines else probe.region.lines
     return Place(kind, original.__qualname__, file, place, name, _nbytes(operands))
 

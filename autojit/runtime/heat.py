@@ -112,6 +112,12 @@ class HeatMap:
                 self._kinds.move_to_end(key)
         return heat
 
+    @property
+    def best(self) -> float:
+        """The shortest of the last calls where all were of one kind; else 0.0."""
+        kinds = list(self._kinds.values())
+        return kinds[0].best if len(kinds) == 1 else 0.0
+
     def note(self, heat: Heat, seconds: float) -> None:
         """Note a run in NumPy."""
         heat.add(seconds)

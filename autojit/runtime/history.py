@@ -71,6 +71,11 @@ class Change:
         was = self.before.replace(self.guard.subject, "it", 1).replace("it is", "it was", 1)
         return f"{self.guard}, where {was}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """The change as plain data."""
+        guard = self.guard
+        return {"subject": guard.subject.strip("`"), "before": self.before, "now": guard.text, "line": guard.line}
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -97,7 +102,7 @@ class Event:
         """The event as plain data."""
         return {
             "what": self.what, "lines": list(self.lines), "seconds": self.seconds, "detail": self.detail,
-            "when": self.when,
+            "when": self.when, "changes": [change.to_dict() for change in self.changes],
         }  # fmt: skip
 
     def __str__(self) -> str:
