@@ -1,0 +1,78 @@
+"""Why a function is in its state, in a few words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from autojit.launch.facts import Function
+from autojit.launch.spots import SETTLED, Spot, by_cause
+from autojit.runtime.door import DOOR
+from autojit.runtime.heat import price_of
+from autojit.runtime.history import milliseconds
+
+if TYPE_CHECKING:
+    from autojit.runtime.probe import Probe
+
+
+def why_of(function: Function, spots: Sequence[Spot]) -> str:
+    """The words; "" where the state says it all.
+
+    Args:
+        function: The function.
+        spots: Its native places.
+    """
+    if function.state == "not judged yet":
+        return _too_early(function)
+    if function.state == "on trial":
+        return _so_far(max(function.trials, key=lambda trial: trial.numpy.seconds + trial.rough.seconds))
+    return "; ".join([*_speed(function), *(_stays(function, spots) if function.state != "compiled" else ())])
+
+
+def _speed(function: Function) -> Iterator[str]:
+    best = function.speed
+    if best is not None:
+        yield f"{best.numpy_seconds / best.seconds:.3g}x"
+
+
+def _stays(function: Function, spots: Sequence[Spot]) -> Iterator[str]:
+    """What keeps it, or most of the rest of it, in NumPy."""
+    if function.is_small:
+        yield "too small: its calls take microseconds"
+    elif spots:
+        spot = max(by_cause(spots), key=lambda spot: spot.seconds)
+        reason = spot.reason
+        # Of what is settled nobody needs the line.
+        yield f"{reason.id}: {reason.detail}" if reason.id in SETTLED else f"line {spot.line}: {reason.id}"
+    elif function.state == "native":
+        yield "autojit has given it up, with a warning"
+
+
+def _so_far(trial: Any) -> str:
+    """What is known of a region that is measured."""
+    numpy = trial.numpy.best or trial.rough.best
+    times = [*trial.times, *(seconds for seconds, _ in trial.slower if seconds < math.inf)]
+    if not times:
+        return "compiled, and not timed yet" if trial.compiled is not None else "it was still being compiled"
+    return f"{milliseconds(min(times))} compiled, {milliseconds(numpy)} in NumPy so far"
+
+
+def _too_early(function: Function) -> str:
+    """Why nobody knows yet what it would gain."""
+    prices = [(heat, _price(probe)) for probe in function.probes if (heat := probe.heats.hottest) is not None]
+    if not prices:
+        asleep = [probe for probe in function.probes if probe.sleeps]
+        return "calls of too many kinds" if asleep else "no call was timed"
+    heat, price = max(prices, key=lambda pair: pair[0].seconds / pair[1])
+    if heat.seconds < price:
+        return f"needs {price:.2g} s of calls, had {heat.seconds:.2g} s"
+    if heat.calls == 1:
+        return "called once"
+    return "its turn had not come" if DOOR.is_open else "what compiles was not ready"
+
+
+def _price(probe: Probe) -> float:
+    """As `WarmUp.pays` has it, but for what earlier processes have found."""
+    price = price_of(probe.price, probe.crowd.dropped)
+    return price if probe.around is None else 2 * price
