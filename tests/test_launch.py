@@ -221,6 +221,9 @@ def test_modules(folder):
     assert "`nothing.py` cannot be read" in run(folder, "nothing.py").stderr
     assert "there is no program to run" in run(folder).stderr
     assert "did you mean `--policy`" in run(folder, "--polcy=eager", "program.py").stderr
+    mistyped = run(folder, "--summry", "program.py")
+    assert mistyped.returncode == 2 and mistyped.stderr.startswith("unknown flag `--summry`; did you mean `--summary`?\nthe flags are ")
+    assert all(f"`--{name}`" in mistyped.stderr for name in ("include", "exclude", "summary", "report", "policy"))
 
 
 def test_include_and_exclude(folder):
