@@ -111,7 +111,7 @@ def find(program: str, samples: Samples) -> Findings:
             _explain(each, time.perf_counter() - begin < _LOOKS)
         spots = spots_of(each.function, each.explanations, _of_kind(spent, "python"))
         each.spots = sorted(spots, key=lambda spot: -spot.seconds)
-        each.why = why_of(each.function, each.spots)
+        each.why = why_of(each.function, each.state, each.spots)
     found.sort(key=lambda each: -each.seconds)
     unknown = {place: spent for place, spent in others.items() if place.kind != "autojit"}
     controllers = [controller for each in found for controller in each.function.controllers]

@@ -9,11 +9,13 @@ from autojit.launch.facts import STATES
 from autojit.launch.findings import Finding, Findings
 from autojit.launch.places import place
 from autojit.launch.samples import EVERY
-from autojit.launch.spots import SETTLED, Spot
+from autojit.launch.spots import SETTLED, VISIBLE, Spot
 
 #: The lines of a screen, how many places to change and how many functions it tells, and how many lines that wait for
 #: a place.
 _LINES, SPOTS, FUNCTIONS, _OTHERS = 40, 5, 10, 5
+#: So many functions are told at least, with fewer places to change if need be.
+_ROWS = 8
 #: Columns that a function's name takes at most.
 _NAME = 40
 #: The columns of the table of functions.
@@ -26,11 +28,11 @@ NOTE = (
 )
 #: What is said where no place is found.
 NO_SPOTS = "no place was found that stays in NumPy and could be changed"
-#: Parts of the program's time that are shorter are not told, and what is much of it.
-SEEN, _MUCH = 0.005, 0.3
+#: What part of the program's time is much.
+_MUCH = 0.3
 #: What is said where most of the time is that of functions that are not judged yet.
 EARLIER = (
-    "compiling is tried where NumPy has taken some 0.25 s for calls of a kind: a longer run judges more functions, and "
+    "compiling is tried where NumPy has taken 0.25 s for calls of a kind: a longer run judges more functions, and "
     "`--policy=eager` looks into all at their first calls"
 )
 #: What is said of a function of which nothing was captured.
@@ -39,24 +41,34 @@ UNSEEN = "nothing of it was captured: its calls have not taken long enough to pa
 
 def to_screen(findings: Findings) -> str:
     """The top level: at most 40 lines of at most 100 columns."""
-    spots = findings.spots
+    return "\n".join(_screen(findings)[0])
+
+
+def _screen(findings: Findings) -> tuple[list[str], bool]:
+    """The lines of the top level, and whether all functions stand there."""
+    functions, spots, told = findings.functions, findings.spots, SPOTS
     head = [line for part in [totals(findings), *shares(findings)] for line in wrapped(part, "", "  ")]
-    head += ["", "what to change first", *([] if spots else [f"  {NO_SPOTS}"])]
-    for spot in spots[:SPOTS]:
-        head += _spot(spot)
-    head += [*_more(len(spots) - SPOTS), ""]
     tail = wrapped(NOTE, "", "  ")
-    room = _LINES - len(head) - len(tail) - 2  # for the names of the columns and what is left out
-    if len(findings.functions) == room + 1:
-        room += 1
-    table = [*_table(findings.functions[:room], findings), *_more(len(findings.functions) - room)]
-    return "\n".join(map(_cut, [*head, *table, *tail]))
+    while True:
+        places = ["", "what to change first", *([] if spots else [f"  {NO_SPOTS}"])]
+        for spot in spots[:told]:
+            places += _spot(spot)
+        places += [*_more(len(spots) - told), ""]
+        room = _LINES - len(head) - len(places) - len(tail) - 1  # for the names of the columns
+        if room >= min(len(functions), _ROWS) or told == 1:
+            break
+        told -= 1
+    is_all = room >= len(functions)
+    shown = functions if is_all else functions[: max(0, room - 1)]
+    table = [*_table(shown, findings), *_more(len(functions) - len(shown))]
+    return list(map(_cut, [*head, *places, *table, *tail])), is_all
 
 
 def to_report(findings: Findings) -> str:
     """The whole report: the top level, then each function."""
-    parts = [to_screen(findings)]
-    if "... and" in parts[0].partition("own time")[2]:  # the table of a screen is cut
+    lines, is_all = _screen(findings)
+    parts = ["\n".join(lines)]
+    if not is_all:
         parts += ["", "=" * WIDTH, *map(_cut, _table(findings.functions, findings))]
     for each in findings.functions:
         parts += [
@@ -96,10 +108,13 @@ def shares(findings: Findings) -> Iterator[str]:
         "in other lines or before there were plans": sum(each.seconds for each in functions)
         - (planned + open + settled + waiting),
     }
-    told = [f"{seconds(spent)} {name}" for name, spent in parts.items() if spent >= SEEN]
+    least = findings.total * VISIBLE
+    told = [f"{seconds(spent)} {name}" for name, spent in parts.items() if spent > least]
     if told:
         yield f"its functions: {', '.join(told)}"
-    yield from elsewhere(findings)
+    if findings.place is not None and findings.elsewhere > least:
+        where = f"{findings.place.function}, {place(findings.place.file, findings.place.line)}"
+        yield f"{seconds(findings.elsewhere)} in code that was not looked into, most of it in {where}"
     if waiting > open and waiting > findings.total * _MUCH:
         yield EARLIER
 
@@ -123,13 +138,6 @@ def cells(finding: Finding, findings: Findings) -> tuple[str, ...]:
         name_of(finding),
         state_of(finding),
     )
-
-
-def elsewhere(findings: Findings) -> Iterator[str]:
-    """What the program's own code took that was not looked into: the statements of modules, functions without loops."""
-    if findings.place is not None:
-        where = f"{findings.place.function}, {place(findings.place.file, findings.place.line)}"
-        yield f"{seconds(findings.elsewhere)} in code that was not looked into, most of it in {where}"
 
 
 def seconds(duration: float) -> str:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:  # for annotations alone: what lies behind the door
 SETTLED = frozenset(["slower", "too-small"])
 #: ... and those for which that holds in most cases.
 _LAST = frozenset(["host-op"])
-#: A place that takes a smaller part of the program's time is not told among the first.
-_VISIBLE = 0.01
+#: What takes a smaller part of the program's time is not told among the first.
+VISIBLE = 0.01
 
 #: A native place in a function: its line, and the id of its reason.
 _Key = tuple[int, str]
@@ -92,7 +92,7 @@ def to_change(spots: Iterable[Sequence[Spot]], total: float) -> list[Spot]:
     """
     found = [spot for each in spots for spot in by_cause(each) if spot.reason.id not in SETTLED]
     running = [spot for spot in found if spot.seconds] or found
-    return sorted(running, key=lambda spot: (spot.seconds < _VISIBLE * total, spot.reason.id in _LAST, -spot.seconds))
+    return sorted(running, key=lambda spot: (spot.seconds < VISIBLE * total, spot.reason.id in _LAST, -spot.seconds))
 
 
 def by_cause(spots: Sequence[Spot]) -> Iterator[Spot]:

@@ -16,18 +16,20 @@ if TYPE_CHECKING:
     from autojit.runtime.probe import Probe
 
 
-def why_of(function: Function, spots: Sequence[Spot]) -> str:
+def why_of(function: Function, state: str, spots: Sequence[Spot]) -> str:
     """The words; "" where the state says it all.
 
     Args:
         function: The function.
+        state: Its state when somebody looked: the program's threads may go on.
         spots: Its native places.
     """
-    if function.state == "not judged yet":
+    if state == "not judged yet":
         return _too_early(function)
-    if function.state == "on trial":
-        return _so_far(max(function.trials, key=lambda trial: trial.numpy.seconds + trial.rough.seconds))
-    return "; ".join([*_speed(function), *(_stays(function, spots) if function.state != "compiled" else ())])
+    if state == "on trial":
+        trials = sorted(function.trials, key=lambda trial: trial.numpy.seconds + trial.rough.seconds)
+        return _so_far(trials[-1]) if trials else ""
+    return "; ".join([*_speed(function), *(_stays(function, state, spots) if state != "compiled" else ())])
 
 
 def _speed(function: Function) -> Iterator[str]:
@@ -36,7 +38,7 @@ def _speed(function: Function) -> Iterator[str]:
         yield f"{best.numpy_seconds / best.seconds:.3g}x"
 
 
-def _stays(function: Function, spots: Sequence[Spot]) -> Iterator[str]:
+def _stays(function: Function, state: str, spots: Sequence[Spot]) -> Iterator[str]:
     """What keeps it, or most of the rest of it, in NumPy."""
     if function.is_small:
         yield "too small: its calls take microseconds"
@@ -45,7 +47,7 @@ def _stays(function: Function, spots: Sequence[Spot]) -> Iterator[str]:
         reason = spot.reason
         # Of what is settled nobody needs the line.
         yield f"{reason.id}: {reason.detail}" if reason.id in SETTLED else f"line {spot.line}: {reason.id}"
-    elif function.state == "native":
+    elif state == "native" and all(probe.state == "off" for probe in function.probes):
         yield "autojit has given it up, with a warning"
 
 
@@ -66,10 +68,10 @@ def _too_early(function: Function) -> str:
         return "calls of too many kinds" if asleep else "no call was timed"
     heat, price = max(prices, key=lambda pair: pair[0].seconds / pair[1])
     if heat.seconds < price:
-        return f"needs {price:.2g} s of calls, had {heat.seconds:.2g} s"
+        return f"{heat.seconds:.2g} s of {price:.2g} s in NumPy"
     if heat.calls == 1:
         return "called once"
-    return "its turn had not come" if DOOR.is_open else "what compiles was not ready"
+    return "its turn had not come" if DOOR.is_open else DOOR.found or "what compiles was not ready"
 
 
 def _price(probe: Probe) -> float:
