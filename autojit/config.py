@@ -133,8 +133,8 @@ def _path() -> _Kind:
 
 
 _AUTO_JIT = (
-    "0 makes every decorator a no-op; 1 obeys the decorators; 2 also takes the functions of all modules of your own "
-    "that are imported after autojit."
+    "0 leaves all functions to NumPy, decorated or not, and `explain` still tells what would be compiled; 1 obeys the "
+    "decorators; 2 also takes the functions of all modules of your own that are imported after autojit."
 )
 
 
@@ -227,8 +227,13 @@ def parse_flags(text: str, base: Config | None = None) -> Config:
     return replace(base or Config(), **parse_changes(text))
 
 
-def parse_changes(text: str) -> dict[str, Any]:
+def parse_changes(text: str, options: Sequence[str] = ()) -> dict[str, Any]:
     """What a line of flags changes, by their names.
+
+    Args:
+        text: The line.
+        options: The names of what else may be given, of which the caller has taken out what it knows: an unknown name
+            may be meant for one of them.
 
     Raises:
         FlagError: An unknown flag or a bad value.
@@ -242,7 +247,7 @@ def parse_changes(text: str) -> dict[str, Any]:
         if not word.startswith("--"):
             raise FlagError(f"`{word}` is not a flag: flags are written `--name=value`")
         name, equals, value = word[2:].partition("=")
-        flag = _find(name, "--")
+        flag = _find(name, "--", options)
         if not equals and flag.type != "bool":
             raise FlagError(f"flag `--{flag.name}` needs a value: {flag.accepts}")
         try:
@@ -268,13 +273,13 @@ def merge(config: Config, changes: Mapping[str, Any]) -> Config:
     return replace(config, **checked) if checked else config
 
 
-def _find(name: str, prefix: str) -> Flag:
+def _find(name: str, prefix: str, options: Sequence[str] = ()) -> Flag:
     flag = FLAGS.get(name)
     if flag is not None:
         return flag
-    near = difflib.get_close_matches(name.replace("-", "_").lower(), FLAGS, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name.replace("-", "_").lower(), [*options, *FLAGS], n=1, cutoff=0.5)
     hint = f"; did you mean `{prefix}{near[0]}`?" if near else ""
-    known = ", ".join(f"`{prefix}{known}`" for known in FLAGS)
+    known = ", ".join(f"`{prefix}{known}`" for known in (*options, *FLAGS))
     raise FlagError(f"unknown flag `{prefix}{name}`{hint}\nthe flags are {known}")
 
 

@@ -236,13 +236,14 @@ _ROWS = [
         "slower",
         "measured slower than NumPy",
         "the compiled program was timed against NumPy on this machine and lost",
-        "use `policy='eager'` to compile it all the same",
+        "nothing to do: NumPy is faster; `policy='eager'` compiles it all the same",
     ),
     ReasonKind(
         "trapped",
-        "the data raised an error inside the compiled program",
-        "NumPy repeats the statements and raises its own exception",
-        "see the exception that the call raises",
+        "data that is left to NumPy",
+        "for this data the statements raise an exception, caught in the program or not, or do what a compiled program "
+        "cannot; NumPy runs them, and after some such calls all",
+        "look for a caught exception, an index out of range or an integer divided by zero, and keep such data out",
     ),
     ReasonKind(
         "internal",

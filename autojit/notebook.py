@@ -8,7 +8,7 @@ from typing import Any
 
 from autojit.api import autocluster, explain_call_of, get_compiler_ir
 from autojit.config import parse_changes
-from autojit.errors import AutojitError
+from autojit.errors import FlagError
 from autojit.launch.rewrite import Definitions
 
 _OPTION = re.compile(r"\s*--(\w+)(?:=|\s+)(\S+)")
@@ -36,13 +36,17 @@ class Magics:
 
         The flags are those of `AUTOJIT_FLAGS`: `%%autocluster --policy=eager --exact`.
         """
+        try:
+            decorator = autocluster(**parse_changes(line))
+        except FlagError as error:
+            raise _mistake(str(error)) from None
         names = self.shell.user_ns
         text = self.shell.transform_cell(cell)
         # The compiler keeps the text under this name: tracebacks and autojit find the lines there.
         file = self.shell.compile.cache(text, raw_code=cell)
         body = _Decorate().visit(self.shell.transform_ast(self.shell.compile.ast_parse(text, file))).body
         last = body.pop() if body and isinstance(body[-1], ast.Expr) and not cell.rstrip().endswith(";") else None
-        names[_DECORATOR] = autocluster(**parse_changes(line))
+        names[_DECORATOR] = decorator
         try:
             exec(self.shell.compile(ast.Module(body, []), file, "exec"), names)
             return eval(self.shell.compile(ast.Expression(last.value), file, "eval"), names) if last else None
@@ -53,7 +57,7 @@ class Magics:
         """`%explain f(x, y)`: what becomes of the call, which is not made."""
         options, call = _options(line)
         if options:
-            raise AutojitError("`%explain` takes a call, as `%explain f(x, y)`, and no flags")
+            raise _mistake("`%explain` takes a call, as `%explain f(x, y)`, and no flags")
         function, args, kwargs = self._call("%explain", call)
         return explain_call_of(function, *args, **kwargs)
 
@@ -61,7 +65,7 @@ class Magics:
         """`%compiler_ir [--stage=STAGE] [--cluster=NAME] f(x, y)`: what the compiler makes of the call."""
         options, call = _options(line)
         if unknown := set(options) - {"stage", "cluster"}:
-            raise AutojitError(f"`%compiler_ir` takes `--stage` and `--cluster`, not `--{unknown.pop()}`")
+            raise _mistake(f"`%compiler_ir` takes `--stage` and `--cluster`, not `--{unknown.pop()}`")
         function, args, kwargs = self._call("%compiler_ir", call)
         found = get_compiler_ir(function, *args, **kwargs)
         return found(**options) if options else found
@@ -71,14 +75,21 @@ class Magics:
         try:
             tree = ast.parse(text.strip(), mode="eval")
         except SyntaxError as error:
-            raise AutojitError(f"`{magic}` takes a call, as `{magic} f(x, y)`: {error.msg}") from error
+            raise _mistake(f"`{magic}` takes a call, as `{magic} f(x, y)`: {error.msg}") from None
         if not isinstance(tree.body, ast.Call):
-            raise AutojitError(f"`{magic}` takes a call, as `{magic} f(x, y)`, not `{text.strip()}`")
+            raise _mistake(f"`{magic}` takes a call, as `{magic} f(x, y)`, not `{text.strip()}`")
         names = {**self.shell.user_ns, "__given__": lambda *args, **kwargs: (args, kwargs)}
         function = eval(compile(ast.Expression(tree.body.func), magic, "eval"), names)
         tree.body.func = ast.copy_location(ast.Name("__given__", ast.Load()), tree.body)
         args, kwargs = eval(compile(tree, magic, "eval"), names)
         return function, args, kwargs
+
+
+def _mistake(text: str) -> Exception:
+    """What is wrong with a magic's line: IPython shows it without a traceback."""
+    from IPython.core.error import UsageError  # which is there where magics are
+
+    return UsageError(text)
 
 
 def _options(line: str) -> tuple[dict[str, str], str]:

@@ -242,6 +242,14 @@ def test_the_end_of_the_process_meanwhile(tmp_path):
     )
 
 
+def test_methods_that_open_it_have_names():
+    assert "<function explain_call at " in repr(aj.autocluster(len_of).explain)
+
+
+def len_of(x):
+    return len(x)
+
+
 def test_what_asks_for_it_opens_it(tmp_path):
     printed = run(
         tmp_path,

@@ -1,8 +1,11 @@
 """`python -m autojit explain`, and explanations as HTML."""
 
 import json
+import os
 import re
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,6 +53,24 @@ def test_as_data_and_with_specs(program, capsys):
     assert main(["explain", "some_program:total", "--args", "ArraySpec((3, 4), np.float32)", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["function"] == "total" and data["native_statements"][0]["page"] == "reference/reasons/#effect"
+
+
+def test_a_page_that_cannot_be_written(program, capsys):
+    assert main(["explain", "some_program:total", "--args", "np.ones(7)", "--html", "missing/report.html"]) == 1
+    assert capsys.readouterr().err == "the page `missing/report.html` cannot be written: No such file or directory\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+@pytest.mark.parametrize("words", [["flags"], ["explain", "some_program.py:total", "--args", "np.ones(7)", "--json"]])
+def test_nobody_reads_on(program, words):
+    """As in `... | head`: no traceback, and Python does not flush once more when it ends."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    env = {**os.environ, "PYTHONPATH": str(Path(aj.__file__).parents[1])}
+    with os.fdopen(writer, "w") as pipe:
+        command = [sys.executable, "-m", "autojit", *words]
+        done = subprocess.run(command, cwd=program, env=env, stdout=pipe, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 def test_as_a_page(program):

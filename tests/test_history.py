@@ -83,6 +83,17 @@ def test_a_compilation_that_was_split():
     assert first.what == "captured" and first.detail == f"native: line {line(f, 2)}"
     assert {event.what for event in others} == {"captured", "compiled"}
 
+    def g(x, log):
+        y = x * 2
+        log.append(1)
+        y = y * 3
+        log.append(2)
+        return y + 1
+
+    fast = EAGER(g)
+    fast(X, [])
+    assert fast.explain(X, []).history[0].detail == f"native: lines {line(g, 2)}, {line(g, 4)}"
+
 
 def test_plans_that_trap_and_plans_that_make_room():
     fast = aj.autocluster(policy="eager", max_plans=2)(lambda a, b, n: a // b + np.zeros(n)[0])
@@ -95,8 +106,8 @@ def test_plans_that_trap_and_plans_that_make_room():
     for _ in range(9):
         fast(a, b, 1)
     explanation = fast.explain(a, b, 1)
-    assert any(event.what == "left" and "raised errors" in event.detail for event in explanation.history)
-    assert "left to NumPy: the data raised errors" in str(explanation)
+    assert any(event.what == "left" and "met data that is NumPy's" in event.detail for event in explanation.history)
+    assert "left to NumPy: 8 calls met data that is NumPy's" in str(explanation)
     assert any(plan.reason is not None and plan.reason.id == "trapped" for plan in explanation.plans)
 
 

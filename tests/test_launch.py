@@ -179,6 +179,37 @@ def test_functions_are_compiled_in_their_place(folder):
     assert re.search(r"autojit: [1-9]\d* of \d+ functions that were looked into are compiled", fast.stderr)
     for name in ("whole", "total", "Model.run"):
         assert re.search(rf"  {re.escape(name)} \(.*\.py\): [1-9]\d* calls of compiled parts", fast.stderr), fast.stderr
+    assert "  whole (program.py): " in fast.stderr and f"  Model.run ({Path('ownpackage', 'part.py')}): " in fast.stderr
+
+
+CATCHING = """
+import numpy as np
+
+def check(y, k):
+    if k % 2:
+        raise ValueError("odd")
+    return y + k
+
+def guarded(x, n):
+    bad = 0
+    for k in range(n):
+        try:
+            x = check(np.sqrt(x), k)
+        except ValueError:
+            bad += 1
+    return x, bad
+
+for turn in range(10):
+    guarded(np.ones(20_000), 30)
+"""
+
+
+def test_the_summary_of_calls_that_were_left_to_numpy_and_of_what_is_not_judged(folder):
+    (folder / "catching.py").write_text(CATCHING)
+    told = run(folder, "--policy=eager", "--summary", "catching.py").stderr
+    assert "  guarded, lines 10-16: [trapped] 8 calls met data that is NumPy's; look for a caught exception" in told, told
+    told = run(folder, "--summary", "catching.py").stderr
+    assert re.search(r"autojit: 0 of 2 functions that were looked into are compiled, [12] not judged yet", told), told
 
 
 def test_modules(folder):
@@ -190,6 +221,9 @@ def test_modules(folder):
     assert "`nothing.py` cannot be read" in run(folder, "nothing.py").stderr
     assert "there is no program to run" in run(folder).stderr
     assert "did you mean `--policy`" in run(folder, "--polcy=eager", "program.py").stderr
+    mistyped = run(folder, "--summry", "program.py")
+    assert mistyped.returncode == 2 and mistyped.stderr.startswith("unknown flag `--summry`; did you mean `--summary`?\nthe flags are ")
+    assert all(f"`--{name}`" in mistyped.stderr for name in ("include", "exclude", "summary", "report", "policy"))
 
 
 def test_include_and_exclude(folder):

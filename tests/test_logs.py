@@ -42,7 +42,7 @@ def test_each_kind(caplog):
     assert captures[1].endswith(f"`n` is 3 (line {line}), where it was 2")
     assert all(text.startswith(f"work: line {line} compiled (") for text in messages(caplog, ["compiles"]))
     guards = messages(caplog, ("guards",))
-    assert len(guards) == 2 and "`x` is an array of dtype float64 and shape (4, 5)" in guards[0]
+    assert len(guards) == 2 and f"work: line {line} asks that " in guards[0] and "`x` is an array of dtype float64 and shape (4, 5)" in guards[0]
     assert messages(caplog, "clusters") == ["work: cluster_0: getitem, np.sqrt, np.multiply"] * 2
     assert len(messages(caplog, "captures,compiles,guards,clusters")) == 8
 

@@ -79,6 +79,29 @@ def test_all_kinds_carry_their_function_and_lines(tmp_path, u):
     assert all(row.seconds <= row.whole_seconds + 1e-9 for row in table.rows)
 
 
+def test_numpys_turns_are_no_statements_that_stay_python(tmp_path, u, monkeypatch):
+    """Under `measured` NumPy runs what compiles, too: before anything is known, and beside a plan that is timed."""
+    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-9)
+    monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
+    monkeypatch.setattr("autojit.runtime.measured.MOST_RUNS", 10**6)  # nothing loses
+    monkeypatch.setattr("autojit.runtime.measured.TIMED_RUNS", 10**6)  # ... or wins
+    fast = aj.autocluster(check=False)(work)
+    with aj.profile(tmp_path / "first"):
+        fast(u.copy(), 1)
+    kinds = {row.place.kind for row in aj.profile_table(tmp_path / "first").rows if row.place.function == "work"}
+    assert "numpy" in kinds, kinds
+    for _ in range(6):
+        fast(u.copy(), 3)
+        BACKGROUND.wait()
+    with aj.profile(tmp_path / "then"):
+        for _ in range(4):
+            fast(u.copy(), 3)
+    table = aj.profile_table(tmp_path / "then")
+    turns, native = ({row.place.lines[0] for row in rows(table, kind)} for kind in ("numpy", "native"))
+    assert line_of("cluster") in turns and line_of("native") in native - turns and line_of("cluster") not in native, str(table)
+    assert "numpy: NumPy's turns" in str(table)
+
+
 def test_text_and_html(tmp_path, u):
     fast = aj.autocluster(policy="eager", check=False)(work)
     fast(u, 2)
@@ -217,7 +240,7 @@ def test_the_policy_measured(tmp_path, monkeypatch):
             fast(np.linspace(0.0, 3.0, 50_000), 3)
             BACKGROUND.wait()
     table = aj.profile_table(tmp_path)
-    assert any(row.place.lines[0] == line_of("cluster") for row in rows(table, "native"))
+    assert any(row.place.lines[0] == line_of("cluster") for row in rows(table, "numpy"))
     assert rows(table, "capture")
 
 

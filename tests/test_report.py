@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,20 @@ import pytest
 
 import autojit as aj
 from autojit.capture.options import Options
-from autojit.errors import AutojitError
+from autojit.errors import AutojitError, Reason
 from autojit.explain.html import to_html
 from autojit.explain.seen import explain_seen
+from autojit.launch.facts import Function
+from autojit.launch.findings import Finding, Findings
+from autojit.launch.report import NO_SPOTS, shares, to_report, to_screen
+from autojit.launch.report_page import to_page
 from autojit.launch.reporting import Reporting
 from autojit.launch.scope import Scope
+from autojit.launch.spots import Spot, to_change
+from autojit.launch.verdicts import why_of
+from autojit.runtime.background import BACKGROUND
+from autojit.runtime.heat import SEEN
+from autojit.runtime.maker import Maker
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -140,7 +150,9 @@ def test_a_program_of_mixed_fate(tmp_path):
     first = "\n".join(top[top.index("what to change first") :])
     assert f"merge_labels, mixed.py:{slow}: names = names" in first, "\n".join(top)
     assert re.search(r"autojit: mixed.py ran [\d.]+ s; functions looked into: 15 \(", top[0])
-    assert any(re.match(r" +[1-9]?\d\.\d\d s +[1-9]\d*% .*native .* merge_labels \(mixed.py:\d+\)", line) for line in top[:9])
+    table = top[next(number for number, line in enumerate(top) if line.startswith("own time")) :]
+    assert re.match(r" +[1-9]?\d\.\d\d s +[1-9]\d*% +merge_labels \(mixed.py:\d+\) +native: line \d+: ", table[1]), "\n".join(top)
+    assert top.index("what to change first") < top.index(table[0])
     assert re.search(rf"later: unknown-value +\| +{slow} ", report)
     for name in ("part_0", "select", "progress", "tiny", "Model.advance"):
         assert re.search(rf"^{re.escape(name)} \(mixed.py:\d+\): ", report, re.M)
@@ -184,7 +196,8 @@ def test_however_a_program_ends_there_is_one_page(tmp_path):
     html = (tmp_path / "report.html").read_text()
     assert html.startswith("<!doctype html>") and html.count("<html>") == html.count("<style>") == 1
     assert re.findall(r"""(?:src|href)="[^#]|<script|<link|@import|url\(""", html) == []
-    assert "work (" in html and "compiled" in html and "<b>effect</b>" in html and "What to change first" in html
+    assert "work (" in html and "compiled" in html and "<b>effect</b>" in html
+    assert html.index("What to change first") < html.index("<h4>Functions</h4>") < html.index("Function by function")
     assert html.count("<details") == html.count("</details>") and "prefers-color-scheme: dark" in html
     assert os.listdir(tmp_path / "elsewhere") == []
     os.rmdir(tmp_path / "elsewhere")
@@ -270,6 +283,117 @@ def test_threads_that_go_on_and_what_autojit_does_in_the_users_name(tmp_path):
     done = run(tmp_path, "--policy=eager", "--report=-", "late.py")
     assert done.returncode == 0 and "work (late.py:2)" in done.stderr, done.stderr
     assert "code that was not looked into" not in done.stderr
+
+
+NESTED = """
+import numpy as np
+
+def outer(n):
+    x = np.arange(20000.0)
+    def inner(y):
+        for k in range(20):
+            y = np.sort(np.sin(y) + k)
+        return y
+    for k in range(n):
+        x = inner(x)
+    return x.sum()
+
+def plain(n):
+    x = np.arange(20000.0)
+    for k in range(n):
+        x = np.sort(np.cos(x) + k)
+    return x.sum()
+
+for k in range(2):  # the second `inner` is another function; its time is the first one's
+    outer(15), plain(100)
+"""
+
+
+def test_time_in_a_function_inside_of_another_one_is_counted_once(tmp_path):
+    (tmp_path / "nested.py").write_text(NESTED)
+    report = run(tmp_path, "--policy=measured", "--report=-", "nested.py").stderr
+    rows = re.findall(r"^ +([\d.]+) s +(\d+)% +(?:\d+%)? +(\S+) \(nested.py:\d+\)", report, re.M)
+    shares = {name: int(share) for _, share, name in rows}
+    assert shares.keys() == {"outer", "outer.<locals>.inner", "plain"}, report
+    assert shares["outer.<locals>.inner"] > 3 * shares["outer"] and sum(shares.values()) <= 102, report
+    assert re.search(r"not judged yet: [\d.e-]+ s of 0.25 s", report) and "a longer run judges more" in report
+
+
+def _finding(function, spent=1.0, spots=()):
+    known = Function((function.__autojit_controller__,))
+    return Finding(known, spent, 0.0, spots=list(spots), state=known.state, why=why_of(known, known.state, list(spots)))
+
+
+def _findings(found, total=10.0):
+    return Findings("program.py", total, found, 0.0, None, 0.0, 0, 0.0, 0, 0.0, 0)
+
+
+def _spot(seconds, id, line=3):
+    return Spot("f", "f.py", line, line, "x = g(x)", seconds, Reason(id, "0.3 ms compiled, 0.2 ms in NumPy"))
+
+
+def test_what_to_change_first():
+    """What takes a part of the time that is to be seen, what can be changed before what is as it should be."""
+    spots = [_spot(5, "slower"), _spot(3, "host-op", 4), _spot(0.4, "effect", 5), _spot(0.01, "data-shape", 6), _spot(0, "budget", 7)]
+    found = _findings([_finding(aj.autocluster(branchy), spots=spots)])
+    assert [spot.reason.id for spot in found.spots] == ["effect", "host-op", "data-shape"]
+    assert [spot.reason.id for spot in to_change([[_spot(0.0, "effect")]], 1.0)] == ["effect"]
+    told = "\n".join(shares(found))
+    assert "3.41 s in places that stay in NumPy, 5.00 s where NumPy was found to be as fast" in told
+    lines = to_screen(_findings([_finding(aj.autocluster(branchy))])).splitlines()
+    assert lines[lines.index("what to change first") + 1] == f"  {NO_SPOTS}"
+
+
+def called_often(x):
+    x = x + 1
+    return x
+
+
+def test_why_a_function_is_in_its_state(monkeypatch):
+    fast = aj.autocluster(called_often, check=False)
+    assert _finding(fast).why == "no call was timed"
+    fast(np.ones(10))
+    found = _finding(fast)
+    assert found.state == "not judged yet" and found.why.endswith(" s of 0.25 s in NumPy") and found.waiting == 1.0
+    for _ in range(3 * SEEN):
+        fast(np.ones(10))
+    found = _finding(fast)
+    assert (found.state, found.why) == ("native", "too small: its calls take microseconds")
+    assert found.settled == 1.0 and "1.00 s where NumPy" in "\n".join(shares(_findings([found])))
+    for name, value in {"heat.PAYS_AFTER": 1e-9, "heat.WAITS": 0.0, "measured.TIMED_RUNS": 10**6, "measured.MOST_RUNS": 10**6,
+                        "measured.HOPELESS": np.inf, "measured.VERY_HOPELESS": np.inf}.items():  # fmt: skip
+        monkeypatch.setattr(f"autojit.runtime.{name}", value)  # compiled at once, and never judged
+    monkeypatch.setattr(Maker, "too_small", lambda *args, **kwargs: False)
+    fast = aj.autocluster(called_often, check=False)
+    fast(np.ones(10))
+    assert _finding(fast).why == "called once"
+    fast(np.ones(10))
+    BACKGROUND.wait()
+    assert (_finding(fast).state, _finding(fast).why) == ("on trial", "compiled, and not timed yet")
+    for _ in range(8):
+        fast(np.ones(10))
+    assert _finding(fast).state == "on trial" and re.fullmatch(r"\S+ ms compiled, \S+ ms in NumPy so far", _finding(fast).why)
+    scope = {}
+    exec("def made(x):\n    return x + 1", scope)
+    fast, slower = aj.autocluster(scope["made"]), _spot(1.0, "slower")
+    assert _finding(fast, spots=[slower]).why == "slower: 0.3 ms compiled, 0.2 ms in NumPy"
+    assert _finding(fast, spots=[slower, _spot(2.0, "effect", 8)]).why == "line 8: effect"
+
+
+def test_many_functions_are_folded():
+    found = [_finding(aj.autocluster(branchy), 1.0 / (number + 1)) for number in range(30)]
+    page = to_page(_findings(found))
+    top = page[: page.index("<details>")]
+    assert top.count('href="#function-') == 10 and "<summary>20 more</summary>" in page
+    assert page.count('href="#function-') == 30 and top.index("What to change first") < top.index("own time")
+    screen, report = to_screen(_findings(found)), to_report(_findings(found))
+    assert len(screen.splitlines()) <= 40 and re.search(r"\.\.\. and \d+ more", screen)
+    assert len(re.findall(r"^ +[\d.]+ s .* branchy \(", report, re.M)) >= 30 + screen.count("branchy (")
+    waits = [replace(_spot(1.0, "data-shape", line), others=(3, 4)) for line in range(20)]
+    screen = to_screen(_findings([replace(found[0], spots=waits), *found]))
+    assert len(screen.splitlines()) <= 40 and screen.count(" branchy (") >= 7
+    few = _findings(found[:3])
+    assert to_report(few).count("own time  share") == 1
 
 
 def test_a_report_without_a_name(tmp_path):

@@ -40,7 +40,7 @@ def explain(given: argparse.Namespace, explain_call_of: Callable[..., Any]) -> i
         explain_call_of: Explains a call of any function: `explain_call_of(function, *args, **kwargs)`.
 
     Raises:
-        AutojitError: There is no such function, or the arguments cannot be made.
+        AutojitError: There is no such function, the arguments cannot be made, or the page cannot be written.
     """
     module, function = find(given.function)
     args, kwargs = arguments(given.args, vars(module))
@@ -49,7 +49,10 @@ def explain(given: argparse.Namespace, explain_call_of: Callable[..., Any]) -> i
     except TypeError as error:
         raise AutojitError(f"{error}; `--args` gives the call's arguments") from error
     if given.html:
-        Path(given.html).write_text(to_page(explanation))
+        try:
+            Path(given.html).write_text(to_page(explanation), encoding="utf-8")
+        except OSError as error:
+            raise AutojitError(f"the page `{given.html}` cannot be written: {error.strerror}") from error
     elif given.json:
         print(json.dumps(explanation.to_dict(), indent=2))
     else:

@@ -1,4 +1,4 @@
-"""Print a graph as a NumPy function that runs, and run what was printed."""
+"""Print a graph as a NumPy function, and run what was printed, with its helpers (`run_text`)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Printed:
 
 
 def to_text(graph: Graph) -> str:
-    """The graph as a NumPy function that runs, one node per line.
+    """The graph as a NumPy function, one node per line. `run_text` knows what stands for `aj` in it.
 
     The comments tell each node's spec, its cluster or why it has none, and the user's line. Written values are
     returned after the outputs. Constants too large to print are names, bound by `constants_of(graph)`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -17,6 +18,17 @@ from autojit.launch.script import USAGE, refuse
 
 def main(words: Sequence[str]) -> int:
     """Run one command and give the exit status."""
+    try:
+        status = _run(words)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # as in `... | head`: nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would flush it once more
+        return 1
+
+
+def _run(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser("python -m autojit", description="What autojit keeps, and how it is set.")
     commands = parser.add_subparsers(dest="command", required=True)
     cache = commands.add_parser("cache", help="the disk cache of compiled programs")

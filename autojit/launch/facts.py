@@ -6,6 +6,7 @@ import functools
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from autojit.errors import Reason
 from autojit.launch.arm import ARMED
@@ -14,6 +15,9 @@ from autojit.runtime.info import with_callees
 from autojit.runtime.plan import Plan
 from autojit.runtime.plans import is_numpys
 from autojit.runtime.probe import Probe
+
+#: What a function can be. Partly: compiled in parts; on trial: compiled or about to be, and not yet known to be faster.
+STATES = ("compiled", "partly", "native", "on trial", "not judged yet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +95,32 @@ class Function:
 
     @property
     def state(self) -> str:
-        """One of "compiled", "partly" (compiled), "native" and "not judged yet"."""
+        """One of `STATES`."""
         if all(map(_is_whole, self.controllers)):
             return "compiled"
         is_left = any(map(is_numpys, self.plans)) or any(probe.region.parts for probe in self.probes)
         if self.is_compiled:
             return "partly" if is_left else "compiled"
-        if any(plan.is_native and not is_numpys(plan) for plan in self.plans):  # on trial
-            return "not judged yet"
+        if self.trials:
+            return "on trial"
         is_off = any(each.no_source is not None for each in self.controllers) or (
             bool(self.probes) and all(probe.state == "off" for probe in self.probes)
         )
-        return "native" if is_left or is_off else "not judged yet"
+        return "native" if is_left or is_off or self.is_small else "not judged yet"
+
+    @property
+    def trials(self) -> list[Any]:
+        """What is being compiled, or measured against NumPy."""
+        return [plan.reason for plan in self.plans if plan.is_native and not is_numpys(plan)]
+
+    @property
+    def is_small(self) -> bool:
+        """Whether its calls were found to take microseconds, so that nothing is captured."""
+        probes = self.probes
+        if self.plans or any(probe.region.parts for probe in probes):
+            return False
+        is_timed = any(probe.heats.hottest is not None for probe in probes if not probe.sleeps)
+        return not is_timed and any(probe.sleeps and probe.forgets for probe in probes)
 
     @property
     def speed(self) -> Plan | None:

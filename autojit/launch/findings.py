@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from autojit.capture.source import source_line
-from autojit.errors import Reason
 from autojit.launch.facts import Function, functions
 from autojit.launch.samples import Place, Samples
+from autojit.launch.spots import SETTLED, Spot, spots_of, to_change
+from autojit.launch.verdicts import why_of
 from autojit.runtime.door import DOOR
-from autojit.runtime.plan import Plan
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.explain.report import Explanation
@@ -21,34 +19,7 @@ if TYPE_CHECKING:  # for annotations alone: what lies behind the door
 _explain_seen = DOOR.late("autojit.explain.seen", "explain_seen")
 #: Looking again at what was captured may take so many seconds, for all functions; those that take most time go first.
 _LOOKS = 20.0
-#: Reasons about which there is nothing to do in the source.
-_SETTLED = frozenset(["slower", "too-small"])
-
-#: A native place in a function: its line, and the id of its reason.
-_Key = tuple[int, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A place that stays NumPy's or Python's, and what it costs.
-
-    Attributes:
-        function: The function's name.
-        file: Its file.
-        line: The line at which it begins.
-        text: The line itself, or "".
-        seconds: How long its lines were found running.
-        reason: Why it stays.
-        others: The lines that wait for what this one makes, when their seconds are counted with its own.
-    """
-
-    function: str
-    file: str
-    line: int
-    text: str
-    seconds: float
-    reason: Reason
-    others: tuple[int, ...] = ()
+_Times = dict[Place, float]
 
 
 @dataclass(slots=True)
@@ -57,12 +28,13 @@ class Finding:
 
     Attributes:
         function: What is known of it.
-        seconds: How long it was found running, without the functions of the program's that it calls; with NumPy's.
+        seconds: How long it was found running, without the functions of the program's that it calls, but with those
+            inside it that have no finding of their own; with NumPy's.
         planned: The part of that which its plans took.
         explanations: What becomes of its calls, one for each of its controllers; none before anything was captured.
         spots: What stays native, by cost.
         state: As `Function.state`.
-        speed: As `Function.speed`.
+        why: The same in a few words more.
     """
 
     function: Function
@@ -71,7 +43,20 @@ class Finding:
     explanations: list[Explanation] = field(default_factory=list)
     spots: list[Spot] = field(default_factory=list)
     state: str = ""
-    speed: Plan | None = None
+    why: str = ""
+
+    @property
+    def settled(self) -> float:
+        """Seconds of calls that were found to be no faster compiled."""
+        if self.function.is_small:
+            return self.seconds - self.planned
+        return sum(spot.seconds for spot in self.spots if spot.reason.id in SETTLED)
+
+    @property
+    def waiting(self) -> float:
+        """Seconds of calls of which it is not known yet whether they gain."""
+        is_judged = self.state not in ("not judged yet", "on trial")
+        return 0.0 if is_judged else self.seconds - self.planned - sum(spot.seconds for spot in self.spots)
 
 
 @dataclass(slots=True)
@@ -106,12 +91,8 @@ class Findings:
 
     @property
     def spots(self) -> list[Spot]:
-        """Those of all functions that can be changed; what took longest first, and only what was found running at all,
-        unless nothing was. Lines that wait for another one are counted with it.
-        """
-        found = [spot for each in self.functions for spot in _by_cause(each.spots) if spot.reason.id not in _SETTLED]
-        running = [spot for spot in found if spot.seconds]
-        return sorted(running or found, key=lambda spot: -spot.seconds)
+        """The places of all functions that can be changed, in the order in which to do it."""
+        return to_change([each.spots for each in self.functions], self.total)
 
 
 def find(program: str, samples: Samples) -> Findings:
@@ -121,20 +102,18 @@ def find(program: str, samples: Samples) -> Findings:
         program: Its name.
         samples: Where its time went.
     """
-    seconds = dict(samples.seconds)
-    found = [_finding(function, seconds) for function in functions()]
-    found.sort(key=lambda each: -each.seconds)
-    others = {
-        place: spent
-        for place, spent in seconds.items()
-        if place.kind != "autojit"
-        and not any(each.function.has(place.file, place.function, place.line) for each in found)
-    }
+    known = functions()
+    times, others = _divided(known, dict(samples.seconds))
+    found = [_finding(*each) for each in zip(known, times, strict=True)]
     begin = time.perf_counter()
-    for each in found:
+    for each, spent in sorted(zip(found, times, strict=True), key=lambda pair: -pair[0].seconds):
         if DOOR.is_open:  # before, nothing was captured
             _explain(each, time.perf_counter() - begin < _LOOKS)
-        each.spots = sorted(_spots(each, seconds), key=lambda spot: -spot.seconds)
+        spots = spots_of(each.function, each.explanations, _of_kind(spent, "python"))
+        each.spots = sorted(spots, key=lambda spot: -spot.seconds)
+        each.why = why_of(each.function, each.state, each.spots)
+    found.sort(key=lambda each: -each.seconds)
+    unknown = {place: spent for place, spent in others.items() if place.kind != "autojit"}
     controllers = [controller for each in found for controller in each.function.controllers]
     counters = [controller.counters for controller in controllers]
     events = [event for controller in controllers for event in controller.history.events]
@@ -142,9 +121,9 @@ def find(program: str, samples: Samples) -> Findings:
         program=program,
         total=samples.total,
         functions=found,
-        elsewhere=sum(others.values()),
-        place=max(others, key=lambda place: others[place], default=None),
-        own=sum(spent for place, spent in seconds.items() if place.kind == "autojit"),
+        elsewhere=sum(unknown.values()),
+        place=max(unknown, key=lambda place: unknown[place], default=None),
+        own=sum(spent for place, spent in samples.seconds.items() if place.kind == "autojit"),
         captures=sum(each.captures for each in counters),
         capture_seconds=sum(event.seconds for event in events if event.what == "captured"),
         compiles=sum(each.compiles for each in counters),
@@ -153,19 +132,27 @@ def find(program: str, samples: Samples) -> Findings:
     )
 
 
-def _times(function: Function, seconds: dict[Place, float], kind: str) -> dict[Place, float]:
-    """How long the lines of a function were found running."""
-    return {
-        place: spent
-        for place, spent in seconds.items()
-        if place.kind == kind and function.has(place.file, place.function, place.line)
-    }
+def _divided(known: Sequence[Function], seconds: _Times) -> tuple[list[_Times], _Times]:
+    """The lines that were found running, by function, and those of none. What runs in a function inside of another one
+    belongs to the inner one, if that was looked into.
+    """
+    times: list[_Times] = [{} for _ in known]
+    others: _Times = {}
+    for place, spent in seconds.items():
+        around = [number for number, each in enumerate(known) if each.has(place.file, place.function, place.line)]
+        inner = max(around, key=lambda number: len(known[number].name), default=None)
+        (others if inner is None else times[inner])[place] = spent
+    return times, others
 
 
-def _finding(function: Function, seconds: dict[Place, float]) -> Finding:
-    planned = sum(_times(function, seconds, "plan").values())
-    native = sum(_times(function, seconds, "python").values())
-    return Finding(function, planned + native, planned, state=function.state, speed=function.speed)
+def _of_kind(times: _Times, kind: str) -> _Times:
+    return {place: spent for place, spent in times.items() if place.kind == kind}
+
+
+def _finding(function: Function, times: _Times) -> Finding:
+    planned = sum(_of_kind(times, "plan").values())
+    native = sum(_of_kind(times, "python").values())
+    return Finding(function, planned + native, planned, state=function.state)
 
 
 def _explain(finding: Finding, explores: bool) -> None:
@@ -174,78 +161,3 @@ def _explain(finding: Finding, explores: bool) -> None:
             finding.explanations.append(_explain_seen(controller, explores))
         except Exception:  # the report tells what else is known
             finding.explanations.append(_explain_seen(controller, False))
-
-
-def _spots(finding: Finding, seconds: dict[Place, float]) -> Iterator[Spot]:
-    """The native places of a function, each once, with the time of those lines that are in no smaller one."""
-    function = finding.function
-    found: dict[_Key, tuple[tuple[int, int], Reason]] = {}
-    for explanation in finding.explanations:
-        for reason in [*explanation.native_statements, *explanation.host_nodes, *explanation.unknown]:
-            if reason.source is not None and reason.source.file == function.file:
-                lines = _smallest(function, reason.source.line, ast.stmt)
-                found.setdefault((reason.source.line, reason.id), (lines, reason))
-    for native in function.natives():
-        source = native.reason.source
-        line = source.line if source is not None and source.file == function.file else native.lines[0]
-        found.setdefault((line, native.reason.id), (native.lines, native.reason))
-    costs = dict.fromkeys(found, 0.0)
-    spans = {key: lines for key, (lines, _) in found.items()}
-    for place, spent in _times(function, seconds, "python").items():
-        meant = _meant(function, spans, place)
-        for key in meant:
-            costs[key] += spent / len(meant)
-    for (line, id), (_, reason) in found.items():
-        text = source_line(function.file, line, function.name).text
-        yield Spot(function.name, function.file, line, text, costs[line, id], reason)
-
-
-def _by_cause(spots: list[Spot]) -> Iterator[Spot]:
-    """The spots that have a reason of their own, each with those that wait for what its line makes."""
-    own = {spot.line for spot in spots if spot.reason.cause is None}
-    groups: dict[int, list[Spot]] = {}
-    for spot in spots:
-        cause = spot.reason.cause
-        groups.setdefault(cause.line if cause is not None and cause.line in own else spot.line, []).append(spot)
-    for line, group in groups.items():
-        first, *more = (spot for spot in group if spot.line == line)
-        others = [spot for spot in group if spot.line != line]
-        total = first.seconds + sum(other.seconds for other in others)
-        yield replace(first, seconds=total, others=tuple(sorted({other.line for other in others})))
-        yield from more
-
-
-def _meant(function: Function, spans: dict[_Key, tuple[int, int]], place: Place) -> list[_Key]:
-    """The native places that the time of a line belongs to: the smallest around it; where it is not known which line
-    ran, the smallest ones in the loop.
-    """
-    if not place.is_exact:
-        loop = _smallest(function, place.line, ast.For | ast.While)
-        inside = {key: lines for key, lines in spans.items() if _is_in(lines, loop)}
-        meant = [
-            key
-            for key, lines in inside.items()
-            if not any(_is_in(other, lines) and other != lines for other in inside.values())
-        ]
-        if meant:
-            return meant
-    around = [key for key, lines in spans.items() if _is_in((place.line, place.line), lines)]
-    return [min(around, key=lambda key: spans[key][1] - spans[key][0])] if around else []
-
-
-def _is_in(lines: tuple[int, int], others: tuple[int, int]) -> bool:
-    return others[0] <= lines[0] and lines[1] <= others[1]
-
-
-def _smallest(function: Function, line: int, kind: Any) -> tuple[int, int]:
-    """The lines of the smallest statement of a kind that a line is in; the line itself where there is none."""
-    tree = function.controllers[0].tree
-    nodes: Iterable[ast.AST] = ast.walk(tree.source.node) if tree is not None else ()
-    around = [
-        (node.lineno, node.end_lineno or node.lineno)
-        for node in nodes
-        if isinstance(node, ast.stmt)
-        and isinstance(node, kind)
-        and node.lineno <= line <= (node.end_lineno or node.lineno)
-    ]
-    return min(around, key=lambda lines: lines[1] - lines[0], default=(line, line))

@@ -1,26 +1,45 @@
-"""The report of a program as a page: a table of its functions, and each one's explanation, folded, below. It loads
-nothing.
+"""The report of a program as a page: what to change first, a table of its functions, and the explanation of each,
+folded, below. It loads nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import escape
+from typing import TypeVar
 
 from autojit.explain.html import row, to_parts
 from autojit.explain.style import fragment, page
-from autojit.launch.findings import Findings, Spot
-from autojit.launch.report import COLUMNS, NOTE, SPOTS, UNSEEN, cells, elsewhere, place, seconds, totals, waiting
+from autojit.launch.findings import Finding, Findings
+from autojit.launch.places import place
+from autojit.launch.report import (
+    COLUMNS,
+    FUNCTIONS,
+    NO_SPOTS,
+    NOTE,
+    SPOTS,
+    UNSEEN,
+    cells,
+    name_of,
+    seconds,
+    shares,
+    state_of,
+    totals,
+    waiting,
+)
+from autojit.launch.spots import Spot
+
+_T = TypeVar("_T")
 
 
 def to_page(findings: Findings) -> str:
     """The whole report."""
-    parts = [_line(totals(findings)), "<h4>Functions</h4>", '<table class="list">', *_functions(findings), "</table>"]
-    parts += [*map(_line, elsewhere(findings)), _line(NOTE)]
-    if spots := findings.spots:
-        parts += ["<h4>What to change first</h4>", *_table(spots[:SPOTS])]
-        if more := spots[SPOTS:]:
-            parts += [f"<details><summary>{len(more)} more</summary>", *_table(more), "</details>"]
+    spots, functions = findings.spots, list(enumerate(findings.functions))
+    parts = [*map(_line, [totals(findings), *shares(findings)]), "<h4>What to change first</h4>"]
+    parts += _table(spots[:SPOTS]) if spots else [_line(NO_SPOTS)]
+    parts += _folded(_table, spots[SPOTS:])
+    parts += ["<h4>Functions</h4>", *_functions(functions[:FUNCTIONS], findings)]
+    parts += [*_folded(lambda more: _functions(more, findings), functions[FUNCTIONS:]), _line(NOTE)]
     return page(findings.program, fragment(*parts, "<h4>Function by function</h4>", *_details(findings)))
 
 
@@ -28,11 +47,17 @@ def _line(text: str) -> str:
     return f"<div>{escape(text)}</div>"
 
 
-def _functions(findings: Findings) -> Iterator[str]:
-    yield row(*(f"<b>{escape(column)}</b>" for column in COLUMNS))
-    for number, each in enumerate(findings.functions):
-        *told, name = map(escape, cells(each, findings))
-        yield row(*told, f'<a href="#function-{number}"><code>{name}</code></a>')
+def _folded(make: Callable[[list[_T]], list[str]], more: list[_T]) -> list[str]:
+    """What does not belong to the first screen."""
+    return [f"<details><summary>{len(more)} more</summary>", *make(more), "</details>"] if more else []
+
+
+def _functions(numbered: list[tuple[int, Finding]], findings: Findings) -> list[str]:
+    rows = [row(*(f"<b>{escape(column)}</b>" for column in COLUMNS))]
+    for number, each in numbered:
+        *times, name, state = map(escape, cells(each, findings))
+        rows.append(row(*times, f'<a href="#function-{number}"><code>{name}</code></a>', state))
+    return ['<table class="list">', *rows, "</table>"]
 
 
 def _table(spots: list[Spot]) -> list[str]:
@@ -40,7 +65,7 @@ def _table(spots: list[Spot]) -> list[str]:
 
 
 def _spot(spot: Spot) -> str:
-    where = f"<code>{escape(spot.function)}</code> {escape(place(spot.file, spot.line))}"
+    where = f"<code>{escape(spot.function)}</code> {escape(place(spot.file, spot.line, spot.last))}"
     more = f"<br>{escape(waiting(spot))}" if spot.others else ""
     why = (
         f"<b>{escape(spot.reason.id)}</b> {escape(spot.reason.detail)}{more}<br><i>{escape(spot.reason.kind.hint)}</i>"
@@ -51,8 +76,7 @@ def _spot(spot: Spot) -> str:
 def _details(findings: Findings) -> Iterator[str]:
     """Each function. A link leads into what is folded, which opens it."""
     for number, each in enumerate(findings.functions):
-        name = f"{each.function.name} ({place(each.function.file, each.function.line)})"
-        yield f"<details><summary><code>{escape(name)}</code>: {each.state}</summary>"
+        yield f"<details><summary><code>{escape(name_of(each))}</code>: {escape(state_of(each))}</summary>"
         yield f'<div class="inside" id="function-{number}">'
         for explanation in each.explanations:
             yield from to_parts(explanation)

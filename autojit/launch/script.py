@@ -30,6 +30,7 @@ USAGE = (
     "python -m autojit run [--include=NAMES] [--exclude=NAMES] [--summary] [--report=FILE] [--FLAG=VALUE ...] "
     "(SCRIPT | -m MODULE) ..."
 )
+_OPTIONS = ("include", "exclude", "summary", "report")
 
 
 def parse(words: Sequence[str]) -> tuple[argparse.Namespace, Config]:
@@ -50,7 +51,7 @@ def parse(words: Sequence[str]) -> tuple[argparse.Namespace, Config]:
         given, others = parser.parse_known_args(words[:count])
     except argparse.ArgumentError as error:
         raise AutojitError(f"{error}: options are written `--name=value`") from error
-    config = flags.merge(flags.current(), flags.parse_changes(shlex.join(others)))
+    config = flags.merge(flags.current(), flags.parse_changes(shlex.join(others), _OPTIONS))
     given.is_module = words[count : count + 1] == ["-m"]
     given.program = list(words[count + given.is_module :])
     if not given.program:

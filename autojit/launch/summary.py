@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from autojit.launch.facts import Function, functions
+from autojit.launch.facts import STATES, Function, functions
+from autojit.launch.places import short
 from autojit.runtime.history import milliseconds, span
 
 #: How many native places are told.
@@ -13,9 +14,11 @@ def summary() -> str:
     """The summary as text."""
     everyone = functions()
     compiled = [each for each in everyone if each.is_compiled]
-    lines = [f"autojit: {len(compiled)} of {len(everyone)} functions that were looked into are compiled"]
+    states = [each.state for each in everyone]
+    early = "".join(f", {states.count(state)} {state}" for state in STATES[-2:] if state in states)
+    lines = [f"autojit: {len(compiled)} of {len(everyone)} functions that were looked into are compiled{early}"]
     for each in sorted(compiled, key=lambda each: each.gain, reverse=True):
-        lines.append(f"  {each.name} ({each.file}): {_speed(each)}")
+        lines.append(f"  {each.name} ({short(each.file)}): {_speed(each)}")
     native = sorted((place for each in everyone for place in each.natives()), key=lambda place: -place.seconds)
     if native:
         lines.append("what stays in NumPy and Python:")

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from jax.profiler import TraceAnnotation
@@ -14,10 +14,49 @@ from jax.profiler import TraceAnnotation
 from autojit.profiling.spans import Place
 from autojit.runtime.function import CONTROLLERS
 from autojit.runtime.history import Profiled
+from autojit.runtime.plans import is_numpys
 from autojit.runtime.probe import Probe
 
+#: Why a policy leaves to NumPy what could be compiled.
+_NO_FASTER = frozenset(["slower", "too-small"])
 #: The trace function of one frame.
 _Local = Callable[[types.FrameType, str, Any], Any]
+
+
+class _Lines:
+    """What stands on the lines of one code object.
+
+    Attributes:
+        begin: The probes of the regions that begin on a line.
+    """
+
+    def __init__(self, probes: Iterable[Probe]) -> None:
+        self.begin: dict[int, list[Probe]] = {}
+        self._probes = sorted(probes, key=_length)
+        self._around: dict[int, tuple[Probe, ...]] = {}
+        for probe in self._probes:
+            self.begin.setdefault(probe.region.lines[0], []).append(probe)
+
+    def kind(self, line: int) -> str:
+        """What it is that Python runs a line."""
+        around = self._around.get(line)
+        if around is None:
+            found = [probe for probe in self._probes if probe.region.lines[0] <= line <= probe.region.lines[1]]
+            # The smallest region decides. One that was split knows which of its statements stay Python.
+            around = self._around[line] = tuple(probe for probe in found if _length(probe) == _length(found[0]))
+        return "numpy" if any(map(_is_numpys_turn, around)) else "native"
+
+
+def _length(probe: Probe) -> int:
+    first, last = probe.region.lines
+    return last - first
+
+
+def _is_numpys_turn(probe: Probe) -> bool:
+    """Whether a region is left to NumPy by the policy: nothing is known of it yet, it is timed, or it was no faster."""
+    if probe.owner is None or probe.owner.warm_up is None or probe.region.parts or probe.state == "off":
+        return False
+    return all(not is_numpys(plan) or plan.reason is None or plan.reason.id in _NO_FASTER for plan in probe.plans)
 
 
 class _Frame:
@@ -27,10 +66,11 @@ class _Frame:
         outer: The frame of a decorated function that it was called from, in this thread.
     """
 
-    def __init__(self, code: types.CodeType, outer: _Frame | None, profiled: Profiled) -> None:
+    def __init__(self, code: types.CodeType, outer: _Frame | None, lines: _Lines, profiled: Profiled) -> None:
         self.code = code
         self.outer = outer
         self.line = code.co_firstlineno
+        self._lines = lines
         self._profiled = profiled
         self._entered = time.perf_counter()
         self._open: TraceAnnotation | None = None
@@ -42,7 +82,7 @@ class _Frame:
         if self._open is not None:
             return
         line, self._inside = self.line, 0.0
-        self._open = Place("native", self.code.co_qualname, self.code.co_filename, (line, line)).span()
+        self._open = Place(self._lines.kind(line), self.code.co_qualname, self.code.co_filename, (line, line)).span()
         self._open.__enter__()
         self._begun = time.perf_counter()
 
@@ -76,7 +116,7 @@ class NativeLines:
     def __init__(self) -> None:
         self.is_on = sys.gettrace() is None and threading.gettrace() is None
         self._known: dict[int, tuple[types.CodeType, Profiled | None]] = {}
-        self._probes: dict[int, dict[int, list[Probe]]] = {}
+        self._lines: dict[int, _Lines] = {}
         self._top = threading.local()
 
     def start(self) -> None:
@@ -122,14 +162,11 @@ class NativeLines:
         """What is known of the lines of a decorated function, if this is its code, as it was or with probes."""
         known = self._known.get(id(code))
         if known is None:
-            probes: dict[int, list[Probe]] = {}
-            for const in code.co_consts:
-                if isinstance(const, Probe):
-                    probes.setdefault(const.region.lines[0], []).append(const)
-            owners = [probe.owner for found in probes.values() for probe in found]
+            probes = [const for const in code.co_consts if isinstance(const, Probe)]
+            owners = [probe.owner for probe in probes]
             owners += [each for each in list(CONTROLLERS) if each.original.__code__ is code]
             known = self._known[id(code)] = code, owners[0].history.profiled if owners else None
-            self._probes[id(code)] = probes
+            self._lines[id(code)] = _Lines(probes)
         return known[1]
 
     def _call(self, frame: types.FrameType, _event: str, _arg: Any) -> _Local | None:
@@ -143,7 +180,8 @@ class NativeLines:
         self._top.is_followed = True
         if frame.f_trace is None:  # or it is a generator that goes on
             profiled.calls += 1
-        probes, place = self._probes[id(code)], _Frame(code, getattr(self._top, "frame", None), profiled)
+        lines = self._lines[id(code)]
+        place = _Frame(code, getattr(self._top, "frame", None), lines, profiled)
         self._top.frame = place
 
         def local(frame: types.FrameType, event: str, _arg: Any) -> _Local | None:
@@ -154,7 +192,7 @@ class NativeLines:
                     return None
                 self._top.frame = place
                 place.line = frame.f_lineno
-                if not any(probe.on for probe in probes.get(place.line, ())):
+                if not any(probe.on for probe in lines.begin.get(place.line, ())):
                     place.begin()
             elif event == "return":
                 place.leave()

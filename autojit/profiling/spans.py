@@ -18,6 +18,7 @@ KINDS = {
     "host": "NumPy calls between them",
     "enter": "guards, arguments and results of compiled regions",
     "native": "statements that stay Python",
+    "numpy": "NumPy's turns: what may be compiled, while that is not known to be faster, or since it is not",
     "capture": "captures",
     "compile": "compilations",
 }

@@ -101,6 +101,8 @@ class Door:
         def call(*args: Any, **kwargs: Any) -> Any:
             return self.find(module, name)(*args, **kwargs)
 
+        call.__name__ = call.__qualname__ = name
+        call.__module__ = module
         return call
 
     def pays(self, hot: heat.Heat) -> bool:

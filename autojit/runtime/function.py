@@ -35,7 +35,7 @@ from autojit.runtime.plan import UNSET, Plan
 from autojit.runtime.probe import IDLE, Probe, Restart
 from autojit.runtime.remade import remade
 from autojit.runtime.takeover import Takeover
-from autojit.runtime.trouble import Trouble
+from autojit.runtime.trouble import Trouble, left_to_numpy
 from autojit.runtime.twins import Twins
 from autojit.runtime.warmup import WarmUp
 
@@ -339,7 +339,7 @@ class Controller:
         plan.traps += 1
         if plan.traps >= _MAX_TRAPS and plan.traps > probe.hits:
             first = self.line(probe)
-            reason = Reason("trapped", "the data raised errors", first)
+            reason = left_to_numpy(plan.traps, first)
             self.history.note("left", probe.region, detail=reason.detail)
             plans.replace(probe, plan, self.maker.native_plan(plan.capture, reason))
         return None

@@ -128,6 +128,12 @@ class HeatMap:
         if seconds >= LONG:
             self._long += seconds
 
+    @property
+    def hottest(self) -> Heat | None:
+        """The kind of calls that have taken most time, if any has."""
+        found = max(list(self._kinds.values()), key=lambda heat: heat.seconds, default=None)
+        return found if found is not None and found.seconds else None
+
     def are_tiny(self) -> bool:
         """Whether no plan could be faster, whatever the kind of call: they are, and not a few that take most time."""
         if self._last < SEEN:

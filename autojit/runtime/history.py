@@ -172,7 +172,9 @@ class History:
         changes = differences(self._guards.get(region.number, ()), guards)
         self._guards[region.number] = guards
         self.note("captured", region, seconds, "; ".join(filter(None, [detail, *map(str, changes)])), changes)
-        self.log("guards", f"{span(region.lines)} ask that {', '.join(map(str, guards))}")
+        first, last = region.lines
+        asker = f"{span(region.lines)} {'ask' if last > first else 'asks'}"
+        self.log("guards", f"{asker} that {', '.join(map(str, guards))}")
 
 
 def guards_of(prologue: Prologue, file: str) -> tuple[Guard, ...]:

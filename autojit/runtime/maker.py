@@ -145,7 +145,7 @@ class Maker:
     def _note_capture(self, captured: Capture, seconds: float) -> None:
         cuts = [cut.reason for cut in captured.cuts]
         lines = dict.fromkeys(reason.source.line for reason in cuts if reason.source)
-        detail = f"native: line {', '.join(map(str, lines))}" if cuts else ""
+        detail = f"native: line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}" if cuts else ""
         self.controller.history.captured(captured.region, captured.prologue, seconds, detail)
 
     def prepare_rest(self, probe: Probe, values: tuple[Any, ...]) -> Prepared | None:

@@ -21,6 +21,7 @@ from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
 from autojit.runtime.plan import NATIVE, Plan
 from autojit.runtime.plan_writer import native_plan
 from autojit.runtime.remembered import Verdict
+from autojit.runtime.trouble import left_to_numpy
 from autojit.runtime.tuning import Tuning
 from autojit.runtime.turns import Turns
 
@@ -252,7 +253,7 @@ class Trial:
         """Such calls are NumPy's from now on."""
         best = min(seconds for seconds, _ in self.slower)
         if best == math.inf:
-            self._leave(Reason("trapped", "the data raised errors", self._line))
+            self._leave(left_to_numpy(len(self.times), self._line))
             return
         self._leave(
             Reason("slower", f"{best * 1e3:.3g} ms compiled, {numpy_seconds * 1e3:.3g} ms in NumPy", self._line)

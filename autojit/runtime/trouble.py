@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autojit.compile.persistent import disk_cache
 from autojit.config import Config
-from autojit.errors import AutojitError, AutojitWarning, Reason, UncompilableError
+from autojit.errors import AutojitError, AutojitWarning, Reason, SourceLine, UncompilableError
 
 log = logging.getLogger("autojit")
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
@@ -60,6 +60,11 @@ class Trouble:
     def uncompilable(self, reasons: tuple[Reason, ...]) -> UncompilableError:
         """The error of `jit_compile`."""
         return UncompilableError(self.name, reasons)
+
+
+def left_to_numpy(count: int, line: SourceLine) -> Reason:
+    """Why a region is given up whose plan has met nothing that it can take in so many calls."""
+    return Reason("trapped", f"{count} calls met data that is NumPy's", line)
 
 
 def _frames_of_autojit() -> int:
