@@ -130,8 +130,7 @@ class _Survey(RowLoops):
                 return self._finish(signal)
             except CannotCapture as error:
                 if self.leaving is not None:
-                    where = self.tree.source.line(self.leaving)
-                    self.cuts.append(Cut(self.leaving, Reason(error.id, error.detail, where)))
+                    self.cuts.append(self._cut_for(self.leaving, error))
                 else:
                     self._cut_makers(error)
         return Capture(region, self.guard or self.prologue, self.cuts, self.snapshots)
@@ -228,15 +227,11 @@ class _Survey(RowLoops):
             self._try_block(statement.body)
             self._try_block(statement.orelse)
         elif isinstance(statement, ast.If):
-            before = dict(self.frame.env)
-            self._try_block(statement.body)
-            one = self.frame.env
-            self.frame.env = before
-            self._try_block(statement.orelse)
-            for name in bound:
-                if one.get(name) is not self.frame.env.get(name):
-                    detail = f"`{name}` depends on which branch is taken"
-                    self.frame.env[name] = Opaque("unknown-value", detail, cause)
+            self._try_ways([(set(), statement.body), (set(), statement.orelse)], bound, cause)
+        elif isinstance(statement, ast.Match):
+            headers = [[part for part in (case.pattern, case.guard) if part] for case in statement.cases]
+            cases = [(names(header).binds, case.body) for header, case in zip(headers, statement.cases, strict=True)]
+            self._try_ways([*cases, (set(), [])], bound, cause)
         elif isinstance(statement, ast.With):
             self._forget(names(statement.items).binds, cause)
             self._try_block(statement.body)
@@ -270,6 +265,21 @@ class _Survey(RowLoops):
             self._statements(statements)
             self.cuts = kept
 
+    def _try_ways(
+        self, ways: list[tuple[set[str], list[ast.stmt]]], bound: set[str], cause: SourceLine | None
+    ) -> None:
+        """Try blocks of which one is taken; before each, names are bound to what is unknown."""
+        before, ends = self.frame.env, []
+        for unknown, block in ways:
+            self.frame.env = dict(before)
+            self._forget(unknown, cause)
+            self._try_block(block)
+            ends.append(self.frame.env)
+        for name in bound:
+            if any(end.get(name) is not ends[0].get(name) for end in ends):
+                detail = f"`{name}` depends on which branch is taken"
+                self.frame.env[name] = Opaque("unknown-value", detail, cause)
+
     def _forget(self, bound: set[str], cause: SourceLine | None) -> None:
         for name in bound:
             self.frame.env[name] = Opaque("unknown-value", unknown_after(name, cause).detail, cause)
@@ -281,10 +291,12 @@ class _Survey(RowLoops):
             made = [self.frame.env.get(name) for name in bound]
             if isinstance(statement, ast.Return) or any(_foreign(value) for value in made):
                 self.snapshots.setdefault(id(statement), self._stand_ins())
-                self.cuts.append(Cut(statement, Reason(error.id, error.detail, self.tree.source.line(statement))))
+                self.cuts.append(self._cut_for(statement, error))
         if not self.cuts:
-            for statement in self.region.statements:
-                self.cuts.append(Cut(statement, Reason(error.id, error.detail, self.tree.source.line(statement))))
+            self.cuts += [self._cut_for(statement, error) for statement in self.region.statements]
+
+    def _cut_for(self, statement: ast.stmt, error: CannotCapture) -> Cut:
+        return Cut(statement, Reason(error.id, error.detail, self.tree.source.line(statement), error.cause))
 
     # ---- the end
 
