@@ -151,18 +151,14 @@ class _Survey(RowLoops):
             may_leave = self.leaving is None and any(isinstance(node, leaves) for node in ast.walk(statement))
             if self.cuts or may_leave:
                 self.snapshots[id(statement)] = self._stand_ins()
+            env = dict(self.frame.env)
             try:
                 signal = self.execute(statement)
                 if self.exits and self.leaving is None:
                     self.leaving = statement
-            except CannotCapture as error:
-                self._cut(statement, error)
-                signal = None
-            except RecursionError:
-                self._cut(statement, CannotCapture("budget", "the expression is nested too deeply"))
-                signal = None
-            except OverflowError as error:  # an integer of the user's that NumPy or `len` does not take
-                self._cut(statement, CannotCapture("argument-type", f"a large integer: {error}"))
+            except (CannotCapture, RecursionError, OverflowError) as error:
+                self._continue_with(env)  # it may have failed in a branch
+                self._cut(statement, _refusal(error))
                 signal = None
             if signal is not None:
                 return self.end(signal)
@@ -171,6 +167,7 @@ class _Survey(RowLoops):
     # ---- cuts
 
     def _cut(self, statement: ast.stmt, error: CannotCapture) -> None:
+        self._begin()
         bound = names([statement]).binds
         if error.id == "unknown-value" and self.cuts:
             self._forget(bound, error.cause)
@@ -264,10 +261,14 @@ class _Survey(RowLoops):
             self.cuts = [*kept]
             self._statements(statements)
             self.cuts = kept
+            self._begin()
 
-    def _try_ways(
-        self, ways: list[tuple[set[str], list[ast.stmt]]], bound: set[str], cause: SourceLine | None
-    ) -> None:
+    def _begin(self) -> None:
+        """What follows is a region of its own: no condition is known, under which it is reached."""
+        self.builder.predicate = None
+        self.exits.clear()
+
+    def _try_ways(self, ways: list[tuple[set[str], list[ast.stmt]]], bound: set[str], cause: SourceLine | None) -> None:
         """Try blocks of which one is taken; before each, names are bound to what is unknown."""
         before, ends = self.frame.env, []
         for unknown, block in ways:
@@ -353,6 +354,15 @@ class _Survey(RowLoops):
 
     def _stand_ins(self) -> dict[str, Any]:
         return {name: stand_in_of(value) for name, value in self.frame.env.items()}
+
+
+def _refusal(error: CannotCapture | RecursionError | OverflowError) -> CannotCapture:
+    """Why a statement is not captured whose interpretation raises."""
+    if isinstance(error, CannotCapture):
+        return error
+    if isinstance(error, RecursionError):
+        return CannotCapture("budget", "the expression is nested too deeply")
+    return CannotCapture("argument-type", f"a large integer: {error}")  # that NumPy or `len` does not take
 
 
 def _foreign(value: Any) -> bool:
