@@ -165,7 +165,7 @@ _ROWS = [
     ReasonKind(
         "unsupported-syntax",
         "Python syntax that is not interpreted",
-        "the abstract interpreter has no rule for this expression",
+        "the abstract interpreter has no rule for this kind of expression or statement",
         "the line runs in Python",
     ),
     ReasonKind(
