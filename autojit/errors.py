@@ -247,7 +247,8 @@ class Reason:
         id: A key of `REASONS`.
         detail: What exactly was met, in the user's words.
         source: Where.
-        cause: The earlier line that stays native for a reason of its own, and makes a value that is missing here.
+        cause: The earlier line that stays native for a reason of its own, and makes a value that is missing here, or
+            meets the same object.
     """
 
     id: str

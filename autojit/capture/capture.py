@@ -179,7 +179,15 @@ class _Survey(RowLoops):
             self.prologue = _clone(self.prologue)
         reason = self._reason(statement, error)
         self.cuts.append(Cut(statement, reason, self._others(statement, reason) if self.tells else ()))
+        self._blame(reason)
         self._after_native(statement, bound, reason.cause or reason.source)
+
+    def _blame(self, reason: Reason) -> None:
+        """Other lines that meet the same object wait for what is done about this one."""
+        for value in self.frame.env.values():
+            if isinstance(value, Opaque) and value.id == reason.id == "argument-type" and value.cause is None:
+                if reason.detail.startswith(value.detail):  # a helper may have met it
+                    value.cause = reason.source
 
     def _others(self, statement: ast.stmt, first: Reason) -> tuple[Reason, ...]:
         """The other reasons of a simple statement: what is native is taken as unknown, and the rest is looked at."""
@@ -292,7 +300,8 @@ class _Survey(RowLoops):
             made = [self.frame.env.get(name) for name in bound]
             if isinstance(statement, ast.Return) or any(_foreign(value) for value in made):
                 self.snapshots.setdefault(id(statement), self._stand_ins())
-                self.cuts.append(self._cut_for(statement, error))
+                own = next((value.error() for value in made if isinstance(value, Opaque)), error)
+                self.cuts.append(self._cut_for(statement, own))
         if not self.cuts:
             self.cuts += [self._cut_for(statement, error) for statement in self.region.statements]
 

@@ -22,7 +22,11 @@ from autojit.ops.trust import TRUSTED
 #: Loops with more iterations are not unrolled.
 _SHORT_LOOP = 32
 #: Statements without a rule, in the user's words: those that change what is not an array, and those of plain syntax.
-_CHANGES = {ast.Delete: "a `del` statement", ast.AsyncFor: "an `async for` loop", ast.AsyncWith: "an `async with` block"}
+_CHANGES = {
+    ast.Delete: "a `del` statement",
+    ast.AsyncFor: "an `async for` loop",
+    ast.AsyncWith: "an `async with` block",
+}
 _SYNTAX = {
     ast.Match: "a `match` statement",
     ast.TryStar: "a `try` with `except*`",

@@ -105,9 +105,10 @@ def _source(explanation: Explanation, losses: dict[Reason, Loss]) -> Iterator[st
 def _why(reason: Reason, loss: Loss | None) -> str:
     costs = f"<b>{escape(str(loss))}</b><br>" if loss is not None else ""
     id = f'<b title="{escape(reason.kind.page)}">{escape(reason.id)}</b>'
-    text = f"{id} {escape(reason.detail)}<br>{costs}{escape(reason.kind.why)}<br>"
+    why, hint = (reason.kind.why, reason.kind.hint) if reason.cause is None else (f"as line {reason.cause.line}", "")
+    text = f"{id} {escape(reason.detail)}<br>{costs}{escape(why)}<br>"
     place = escape(str(reason.source or ""))
-    return f'<tr class="why" title="{place}"><td></td><td></td><td>{text}<i>{escape(reason.kind.hint)}</i></td></tr>'
+    return f'<tr class="why" title="{place}"><td></td><td></td><td>{text}<i>{escape(hint)}</i></td></tr>'
 
 
 def _plan(plan: PlanInfo) -> str:
