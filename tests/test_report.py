@@ -141,7 +141,8 @@ def test_a_program_of_mixed_fate(tmp_path):
     assert f"merge_labels, mixed.py:{slow}: names = names" in first, "\n".join(top)
     assert re.search(r"autojit: mixed.py ran [\d.]+ s; functions looked into: 15 \(", top[0])
     assert any(re.match(r" +[1-9]?\d\.\d\d s +[1-9]\d*% .*native .* merge_labels \(mixed.py:\d+\)", line) for line in top[:9])
-    assert re.search(rf"later: unknown-value +\| +{slow} ", report)
+    assert re.search(rf"native: argument-type +\| +{slow} ", report)
+    assert re.search(rf"later: unknown-value +\| +{slow + 1} ", report)
     for name in ("part_0", "select", "progress", "tiny", "Model.advance"):
         assert re.search(rf"^{re.escape(name)} \(mixed.py:\d+\): ", report, re.M)
     assert "never_called (" not in report
