@@ -181,7 +181,7 @@ _ROWS = [
     ReasonKind(
         "unsupported-syntax",
         "Python syntax that is not interpreted",
-        "the abstract interpreter has no rule for this expression, so the line runs in Python",
+        "the abstract interpreter has no rule for this kind of expression or statement, so the line runs in Python",
         "take the line apart into plainer statements, or move it before or after the array work",
     ),
     ReasonKind(
@@ -264,7 +264,8 @@ class Reason:
         id: A key of `REASONS`.
         detail: What exactly was met, in the user's words.
         source: Where.
-        cause: The earlier line that stays native for a reason of its own, and makes a value that is missing here.
+        cause: The earlier line that stays native for a reason of its own, and makes a value that is missing here, or
+            meets the same object.
     """
 
     id: str

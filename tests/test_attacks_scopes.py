@@ -276,6 +276,58 @@ def test_global_assignment() -> None:
         np.testing.assert_allclose(got, want)
 
 
+def made(x):
+    return x
+
+
+def test_declarations_execute_nothing() -> None:
+    def reads(x):
+        global COUNT
+        y = np.exp(x) * COUNT
+        if y.ndim:
+            global FIELD
+        return y + 1
+
+    def defines(x):
+        global made
+
+        def made(x):
+            return x * 3
+
+        return made(x) + 1
+
+    def counts(x):
+        global COUNT
+        for COUNT in range(3):
+            x = x + COUNT
+        return x * COUNT
+
+    def outer():
+        scale = 2.0
+
+        def inner(x):
+            nonlocal scale
+            y = x * scale
+            return y + 1
+
+        return inner
+
+    def calls(x):
+        return reads(x) + inner(x)
+
+    inner, first = outer(), made
+    for function, is_whole in ((reads, True), (inner, True), (calls, True), (defines, False), (counts, False)):
+        found = []
+        for each in (function, aj.autocluster(policy="eager")(function)):
+            globals().update(COUNT=3, FIELD=np.zeros(3), made=first)
+            found.append([each(rand(3)), each(rand(3)), COUNT, made(2.0), made(2.0)])
+        for got, want in zip(*found, strict=True):
+            np.testing.assert_allclose(got, want)
+        globals().update(COUNT=3, made=first)
+        assert aj.autocluster(policy="eager")(function).explain(rand(3)).is_whole is is_whole
+
+
+
 def test_order_of_evaluation_around_native_calls() -> None:
     def f(x):
         out = []

@@ -7,7 +7,8 @@ import textwrap
 
 import pytest
 
-from autojit.capture.names import Flow, assigned_before, names
+from autojit.capture.assigned import assigned_before
+from autojit.capture.names import Flow, names
 
 
 def parse(text: str) -> list[ast.stmt]:
@@ -64,10 +65,10 @@ def test_liveness_of_handlers_and_closures() -> None:
     assert flow.held(closure, again=True) == {"a"}
 
 
-def bound(text: str) -> str:
-    """The names certainly bound before the last statement."""
+def bound(text: str, usually: bool = False) -> str:
+    """The names bound before the last statement."""
     body = parse(text)
-    return " ".join(sorted(assigned_before(body, frozenset())[id(body[-1])]))
+    return " ".join(sorted(assigned_before(body, frozenset(), usually)[id(body[-1])]))
 
 
 def test_definite_assignment() -> None:
@@ -76,3 +77,23 @@ def test_definite_assignment() -> None:
     assert bound("try:\n    a = 1\nexcept E:\n    b = 2\nend") == ""
     assert bound("if p:\n    raise E\nelse:\n    a = 1\nend") == "a"
     assert bound("a = 1\ndel a\nend") == ""
+    assert bound("if (n := f()) and (m := g()):\n    a = 1\nend") == "n"
+    assert bound("with p as a, q as b, (r := s):\n    c = 1\nend") == "a"
+    assert bound("with p(n := 1) as (a, b):\n    c = 1\nend") == "n"
+    assert bound("match p:\n    case 1:\n        a = 1\nend") == ""
+    assert bound("match p:\n    case 1 as k:\n        a = k\n    case _:\n        a = 2\nend") == "a"
+    assert bound("match p:\n    case [k, *_] | k:\n        a = k\nend") == "a k"
+    assert bound("match p:\n    case 1:\n        a = 1\n    case _ if q:\n        a = 2\nend") == ""
+    assert bound("match p:\n    case 1:\n        a = 1\n    case _:\n        raise E\nend") == "a"
+
+
+def test_what_is_usually_bound() -> None:
+    assert bound("with p as a, q as b:\n    c = 1\n    del a\nend", True) == "b c"
+    assert bound("with p:\n    return 1\nend", True) == ""
+    assert bound("match p:\n    case 1:\n        a = 1\n    case 2:\n        a = b = 2\nend", True) == "a"
+    assert bound("for i in r:\n    if p:\n        continue\n    a = 1\nend", True) == "a i"
+    assert bound("for i in r:\n    if p:\n        a = 1\n        break\nelse:\n    raise E\nend", True) == "a i"
+    assert bound("for i in r:\n    a = 1\n    break\nend", True) == "a i"
+    assert bound("while True:\n    a = 1\n    if p:\n        break\n    b = 1\nend", True) == "a"
+    assert bound("if p:\n    a = 1\nend", True) == ""
+    assert bound("try:\n    with p:\n        a = 1\nfinally:\n    b = 1\nend", True) == "a b"

@@ -26,7 +26,7 @@ def effect(x):
 
 
 def statement(x):
-    global COUNT  # here
+    global COUNT
     COUNT = 1  # here
     return x + 1
 

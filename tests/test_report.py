@@ -153,7 +153,8 @@ def test_a_program_of_mixed_fate(tmp_path):
     table = top[next(number for number, line in enumerate(top) if line.startswith("own time")) :]
     assert re.match(r" +[1-9]?\d\.\d\d s +[1-9]\d*% +merge_labels \(mixed.py:\d+\) +native: line \d+: ", table[1]), "\n".join(top)
     assert top.index("what to change first") < top.index(table[0])
-    assert re.search(rf"later: unknown-value +\| +{slow} ", report)
+    assert re.search(rf"native: argument-type +\| +{slow} ", report)
+    assert re.search(rf"later: unknown-value +\| +{slow + 1} ", report)
     for name in ("part_0", "select", "progress", "tiny", "Model.advance"):
         assert re.search(rf"^{re.escape(name)} \(mixed.py:\d+\): ", report, re.M)
     assert "never_called (" not in report

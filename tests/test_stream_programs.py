@@ -268,6 +268,43 @@ def test_branches_and_loops_that_data_decides():
             assert same_states(save(one), save(other))
 
 
+def test_draws_after_a_branch_that_stays_in_python():
+    def after_a_loop(x, y):
+        for i in range(40):
+            if x[i] > 0.5:
+                print(end="")
+            y[i] = x[i] ** 2
+        z = np.exp(x)
+        np.random.seed(3)
+        return np.random.rand(50) * z, np.random.default_rng(4).normal(size=3)
+
+    def after_a_branch(x, y):
+        z = x * 2
+        if x.sum() > 3:
+            z = z * 2
+            print(end="")
+        return np.random.rand(50) * y + z
+
+    def after_a_return(x, y):
+        for i in range(3):
+            if x[i] > 5:
+                return y
+            y = y + x[i]
+            print(end="")
+        return np.random.rand(50) * y
+
+    for function, native in ((after_a_loop, [3]), (after_a_branch, [4]), (after_a_return, [5, 2])):
+        x = np.random.default_rng(0).random(50)
+        fast = EAGER(function)
+        told = [
+            reason.source.line - function.__code__.co_firstlineno for reason in fast.explain(x, x).native_statements
+        ]
+        assert told == native
+        compare(function, x, x * 3, compiled=False)
+        fast(x, x * 3), fast(x, x * 3)
+        assert fast.cache_info().hits >= 2
+
+
 def test_iterating_over_draws():
     def f(rng):
         total = 0.0

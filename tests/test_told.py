@@ -193,7 +193,7 @@ def test_all_reasons_of_one_statement_are_told():
     with pytest.raises(aj.UncompilableError) as told:
         several(np.ones(3))
     assert [reason.detail for reason in told.value.reasons] == [
-        "the array method `.tolist`", "the array method `.tofile`", "`numpy`'s `busday_count`",
+        "the array method `.tolist`", "the array method `.tofile`", "`np.busday_count`",
     ]  # fmt: skip
 
 

@@ -33,7 +33,7 @@ from autojit.capture.values import (
 )
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
-from autojit.ops.trust import home_of, is_trusted
+from autojit.ops.trust import home_of, is_trusted, public_name_of
 
 #: User functions are interpreted this deep.
 MAX_DEPTH = 16
@@ -111,7 +111,7 @@ class Calls(Builtins):
         if isinstance(target, types.BuiltinMethodType) and isinstance(target.__self__, _IMMUTABLE):
             return call_method(self, target, args, kwargs)
         if isinstance(target, types.FunctionType):
-            return self._inline(function, args, kwargs)
+            return self._inline_named(function, args, kwargs)
         if isinstance(target, types.MethodType):
             path = function.path
             owner = function.owner or (
@@ -159,7 +159,7 @@ class Calls(Builtins):
         name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or type(target).__name__
         module = (getattr(target, "__module__", None) or "").split(".")[0]
         if module in ("numpy", "scipy"):
-            return CannotCapture("no-row", f"`{module}`'s `{name}`")
+            return CannotCapture("no-row", _in_words(target) or f"`{module}`'s `{name}`")
         return CannotCapture("effect", f"the call of `{name}`")
 
     # ---- methods
@@ -291,6 +291,16 @@ class Calls(Builtins):
                 env[name] = self.wrap(parameter.default, f"{path}.__defaults__[{place}]", name)
         return env
 
+    def _inline_named(self, known: Known, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Interpret a function; what a library's own cannot do is told by the name that the user knows."""
+        try:
+            return self._inline(known, args, kwargs)
+        except CannotCapture as error:
+            words = None if error.id != "no-row" or self.frame.trusted else _in_words(known.value, error.detail)
+            if words is None:
+                raise
+            raise CannotCapture("no-row", words) from None
+
     def _inline_numpy(self, target: Any, inner: types.FunctionType, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Interpret NumPy's own Python source of a function that has no row."""
         before = self.line
@@ -349,7 +359,8 @@ class Calls(Builtins):
             value = given[field.name]
             is_made = field.default_factory is not dataclasses.MISSING
             if is_made and isinstance(value, Known) and "FACTORY" in type(value.value).__name__:
-                raise CannotCapture("unsupported-syntax", f"`{kind.__name__}` without `{field.name}`")
+                what = f"a `{kind.__name__}` whose `{field.name}` is not given: a `default_factory` makes it"
+                raise CannotCapture("unsupported-syntax", what)
         return Items(kind, {name: given[name] for name in names})
 
     def _given(self, kind: type, maker: str, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -360,3 +371,15 @@ class Calls(Builtins):
         env = self._bind_arguments(function, path, [Known(kind), *args], kwargs, False)
         del env[next(iter(env))]  # the class, or the instance
         return env
+
+
+def _in_words(function: Any, why: str = "") -> str | None:
+    """What is told of a function of NumPy's or SciPy's that cannot be taken, and why; `None` where it has no name."""
+    name = public_name_of(function) if is_trusted(function) else None
+    if name is None:
+        return None
+    if name.startswith("numpy.ma."):
+        why = ": masked arrays are not compiled"
+    elif why:
+        why = f" ({why})"
+    return f"`{'np' + name.removeprefix('numpy') if name.startswith('numpy.') else name}`{why}"

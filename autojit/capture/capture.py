@@ -132,8 +132,7 @@ class _Survey(RowLoops):
                 return self._finish(signal)
             except CannotCapture as error:
                 if self.leaving is not None:
-                    where = self.tree.source.line(self.leaving)
-                    self.cuts.append(Cut(self.leaving, Reason(error.id, error.detail, where)))
+                    self.cuts.append(self._cut_for(self.leaving, error))
                 else:
                     self._cut_makers(error)
         return Capture(region, self.guard or self.prologue, self.cuts, self.snapshots)
@@ -154,18 +153,14 @@ class _Survey(RowLoops):
             may_leave = self.leaving is None and any(isinstance(node, leaves) for node in ast.walk(statement))
             if self.cuts or may_leave:
                 self.snapshots[id(statement)] = self._stand_ins()
+            env = dict(self.frame.env)
             try:
                 signal = self.execute(statement)
                 if self.exits and self.leaving is None:
                     self.leaving = statement
-            except CannotCapture as error:
-                self._cut(statement, error)
-                signal = None
-            except RecursionError:
-                self._cut(statement, CannotCapture("budget", "the expression is nested too deeply"))
-                signal = None
-            except OverflowError as error:  # an integer of the user's that NumPy or `len` does not take
-                self._cut(statement, CannotCapture("argument-type", f"a large integer: {error}"))
+            except (CannotCapture, RecursionError, OverflowError) as error:
+                self._continue_with(env)  # it may have failed in a branch
+                self._cut(statement, _refusal(error))
                 signal = None
             if signal is not None:
                 return self.end(signal)
@@ -174,6 +169,7 @@ class _Survey(RowLoops):
     # ---- cuts
 
     def _cut(self, statement: ast.stmt, error: CannotCapture) -> None:
+        self._begin()
         bound = names([statement]).binds
         if error.id == "unknown-value" and self.cuts:
             self._forget(bound, error.cause)
@@ -185,7 +181,15 @@ class _Survey(RowLoops):
             self.prologue = _clone(self.prologue)
         reason = self._reason(statement, error)
         self.cuts.append(Cut(statement, reason, self._others(statement, reason) if self.tells else ()))
+        self._blame(reason)
         self._after_native(statement, bound, reason.cause or reason.source)
+
+    def _blame(self, reason: Reason) -> None:
+        """Other lines that meet the same object wait for what is done about this one."""
+        for value in self.frame.env.values():
+            if isinstance(value, Opaque) and value.id == reason.id == "argument-type" and value.cause is None:
+                if reason.detail.startswith(value.detail):  # a helper may have met it
+                    value.cause = reason.source
 
     def _others(self, statement: ast.stmt, first: Reason) -> tuple[Reason, ...]:
         """The other reasons of a simple statement: what is native is taken as unknown, and the rest is looked at."""
@@ -230,15 +234,11 @@ class _Survey(RowLoops):
             self._try_block(statement.body)
             self._try_block(statement.orelse)
         elif isinstance(statement, ast.If):
-            before = dict(self.frame.env)
-            self._try_block(statement.body)
-            one = self.frame.env
-            self.frame.env = before
-            self._try_block(statement.orelse)
-            for name in bound:
-                if one.get(name) is not self.frame.env.get(name):
-                    detail = f"`{name}` depends on which branch is taken"
-                    self.frame.env[name] = Opaque("unknown-value", detail, cause)
+            self._try_ways([(set(), statement.body), (set(), statement.orelse)], bound, cause)
+        elif isinstance(statement, ast.Match):
+            headers = [[part for part in (case.pattern, case.guard) if part] for case in statement.cases]
+            cases = [(names(header).binds, case.body) for header, case in zip(headers, statement.cases, strict=True)]
+            self._try_ways([*cases, (set(), [])], bound, cause)
         elif isinstance(statement, ast.With):
             self._forget(names(statement.items).binds, cause)
             self._try_block(statement.body)
@@ -271,6 +271,25 @@ class _Survey(RowLoops):
             self.cuts = [*kept]
             self._statements(statements)
             self.cuts = kept
+            self._begin()
+
+    def _begin(self) -> None:
+        """What follows is a region of its own: no condition is known, under which it is reached."""
+        self.builder.predicate = None
+        self.exits.clear()
+
+    def _try_ways(self, ways: list[tuple[set[str], list[ast.stmt]]], bound: set[str], cause: SourceLine | None) -> None:
+        """Try blocks of which one is taken; before each, names are bound to what is unknown."""
+        before, ends = self.frame.env, []
+        for unknown, block in ways:
+            self.frame.env = dict(before)
+            self._forget(unknown, cause)
+            self._try_block(block)
+            ends.append(self.frame.env)
+        for name in bound:
+            if any(end.get(name) is not ends[0].get(name) for end in ends):
+                detail = f"`{name}` depends on which branch is taken"
+                self.frame.env[name] = Opaque("unknown-value", detail, cause)
 
     def _forget(self, bound: set[str], cause: SourceLine | None) -> None:
         for name in bound:
@@ -283,10 +302,13 @@ class _Survey(RowLoops):
             made = [self.frame.env.get(name) for name in bound]
             if isinstance(statement, ast.Return) or any(_foreign(value) for value in made):
                 self.snapshots.setdefault(id(statement), self._stand_ins())
-                self.cuts.append(Cut(statement, Reason(error.id, error.detail, self.tree.source.line(statement))))
+                own = next((value.error() for value in made if isinstance(value, Opaque)), error)
+                self.cuts.append(self._cut_for(statement, own))
         if not self.cuts:
-            for statement in self.region.statements:
-                self.cuts.append(Cut(statement, Reason(error.id, error.detail, self.tree.source.line(statement))))
+            self.cuts += [self._cut_for(statement, error) for statement in self.region.statements]
+
+    def _cut_for(self, statement: ast.stmt, error: CannotCapture) -> Cut:
+        return Cut(statement, Reason(error.id, error.detail, self.tree.source.line(statement), error.cause))
 
     # ---- the end
 
@@ -343,6 +365,15 @@ class _Survey(RowLoops):
 
     def _stand_ins(self) -> dict[str, Any]:
         return {name: stand_in_of(value) for name, value in self.frame.env.items()}
+
+
+def _refusal(error: CannotCapture | RecursionError | OverflowError) -> CannotCapture:
+    """Why a statement is not captured whose interpretation raises."""
+    if isinstance(error, CannotCapture):
+        return error
+    if isinstance(error, RecursionError):
+        return CannotCapture("budget", "the expression is nested too deeply")
+    return CannotCapture("argument-type", f"a large integer: {error}")  # that NumPy or `len` does not take
 
 
 def _foreign(value: Any) -> bool:

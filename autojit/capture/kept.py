@@ -62,7 +62,7 @@ def stand_in_of(value: Any) -> Any:
         parts = [stand_in_of(item) for item in value.items]
         return value.kind(*parts) if hasattr(value.kind, "_fields") else value.kind(parts)
     if isinstance(value, Opaque) and (value.cause is not None or value.id == "argument-type"):
-        return Unknown(value.detail, value.cause)
+        return Unknown(value.detail, value.cause, value.id if value.id == "argument-type" else "unknown-value")
     return UNKNOWN
 
 

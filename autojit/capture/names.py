@@ -1,4 +1,4 @@
-"""Which local names a statement reads and binds; liveness and definite assignment over a function body."""
+"""Which local names a statement reads and binds, and their liveness over a function body."""
 
 from __future__ import annotations
 
@@ -155,6 +155,21 @@ def names(nodes: Iterable[ast.AST]) -> _Names:
     return found
 
 
+def surely_bound(*nodes: ast.AST | None) -> set[str]:
+    """The names that the evaluation of expressions binds, whatever their values are."""
+    found = names(node for node in nodes if node is not None)
+    return found.binds - found.maybe
+
+
+def bound_on_entry(node: ast.With | ast.AsyncWith) -> set[str]:
+    """The names that a `with` statement has bound whenever control goes on behind it.
+
+    Its first context manager may swallow the exceptions of all that follows: to unpack what it gave, too.
+    """
+    first = node.items[0]
+    return surely_bound(first.context_expr, first.optional_vars if isinstance(first.optional_vars, ast.Name) else None)
+
+
 class Flow:
     """Liveness of local names: what a run of statements needs and what is needed after it.
 
@@ -227,7 +242,8 @@ class Flow:
             self._handlers.append(live)  # a context manager may swallow an exception of the body
             inner = self.block(node.body, live)
             self._handlers.pop()
-            return self._use(list(node.items), inner) | (names(node.items).reads & self.local_names)
+            kept = live - bound_on_entry(node)  # or one of an item that stands behind it
+            return self._use(list(node.items), inner) | kept | (names(node.items).reads & self.local_names)
         if isinstance(node, ast.Try | ast.TryStar):
             return self._try(node, live)
         if isinstance(node, ast.Match):
@@ -273,80 +289,3 @@ class Flow:
         inside = self.block(node.body, live_else)
         self._handlers.pop()
         return inside | entries
-
-
-def assigned_before(body: Sequence[ast.stmt], bound: frozenset[str]) -> dict[int, frozenset[str]]:
-    """For each statement (by id), the local names that are certainly bound when it starts."""
-    table: dict[int, frozenset[str]] = {}
-    _assign(body, bound, table)
-    return table
-
-
-def _assign(body: Sequence[ast.stmt], bound: frozenset[str], table: dict[int, frozenset[str]]) -> frozenset[str] | None:
-    """The names bound after a block, or `None` when its end is never reached."""
-    current: frozenset[str] | None = bound
-    for node in body:
-        if current is None:
-            current = bound  # unreachable code: anything will do
-            _assign([node], current, table)
-            current = None
-            continue
-        table[id(node)] = current
-        current = _after(node, current, table)
-    return current
-
-
-def _after(node: ast.stmt, bound: frozenset[str], table: dict[int, frozenset[str]]) -> frozenset[str] | None:
-    if isinstance(node, ast.Return | ast.Raise | ast.Break | ast.Continue):
-        return None
-    if isinstance(node, ast.If):
-        return _join([_assign(node.body, bound, table), _assign(node.orelse, bound, table)])
-    if isinstance(node, ast.For | ast.AsyncFor):
-        bound -= _deleted(node)
-        _assign(node.body, bound | names([node.target]).binds, table)
-        _assign(node.orelse, bound, table)
-        return bound
-    if isinstance(node, ast.While):
-        bound -= _deleted(node)
-        _assign(node.body, bound, table)
-        _assign(node.orelse, bound, table)
-        return bound
-    if isinstance(node, ast.With | ast.AsyncWith):
-        inner = bound | names(node.items).binds
-        _assign(node.body, inner, table)
-        return inner - _deleted(node)  # a context manager may swallow an exception of the body
-    if isinstance(node, ast.Try | ast.TryStar):
-        ends = [_assign(node.body, bound, table)]
-        if node.orelse and ends[0] is not None:
-            ends = [_assign(node.orelse, ends[0], table)]
-        bound -= _deleted(node)
-        for handler in node.handlers:
-            inner = bound | ({handler.name} if handler.name else frozenset())
-            end = _assign(handler.body, inner, table)
-            ends.append(end - {handler.name} if end is not None and handler.name else end)
-        joined = _join(ends)
-        final = _assign(node.finalbody, bound, table)
-        if final is None or joined is None:
-            return None
-        deleted = frozenset().union(*map(_deleted, node.finalbody))
-        return (joined - deleted) | final
-    if isinstance(node, ast.Match):
-        for case in node.cases:
-            _assign(case.body, bound | names([case.pattern]).binds, table)
-        return bound - _deleted(node)
-    if isinstance(node, ast.Delete):
-        return bound - names([node]).binds
-    found = names([node])
-    return bound | (found.binds - found.maybe)
-
-
-def _deleted(node: ast.AST) -> set[str]:
-    """The names that a statement, or a part of it, may delete."""
-    inner = list(ast.walk(node))
-    handlers = {part.name for part in inner if isinstance(part, ast.ExceptHandler) and part.name}
-    return handlers | {part.id for part in inner if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del)}
-
-
-def _join(ends: list[frozenset[str] | None]) -> frozenset[str] | None:
-    reached = [end for end in ends if end is not None]
-    return frozenset.intersection(*reached) if reached else None

@@ -27,7 +27,7 @@ _TRUSTED = ("numpy", "scipy", "math", "sys", "os", "time")
 def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object, timed: bool) -> types.CodeType:
     """The function's code with probes.
 
-    A region `R` with statements `S` becomes
+    A region `R` with statements `S`, whose live-ins are bound, becomes
 
         if probe.on and (t := probe.enter(live-ins)) is not None:
             live-outs = t              # or: return, break, continue
@@ -130,7 +130,7 @@ class _Emitter:
             return original
         if self.timed and can_be_timed(region):
             original = _timed(region, original)
-        return [_probe(region, original)]
+        return [*_asked_first(region), _probe(region, original)]
 
     def native(self, native: Native) -> ast.stmt:
         """A native statement, with the probes of its blocks."""
@@ -239,12 +239,30 @@ def _takeover(native: Native, rest: Region) -> ast.stmt:
 def _probe(region: Region, original: list[ast.stmt]) -> ast.stmt:
     mark = f"'{_MARK}{region.number}'"
     arguments = ", ".join(region.live_in)
-    late = f"{mark}.filled() and " if region.late else ""
-    parsed = _answered(region, f"if {mark}.on and {late}({TEMPORARY} := {mark}.enter({arguments})) is not None:")
+    late = f" and {mark}.filled()" if region.late else ""
+    begun = TEMPORARY if region.usual else f"{mark}.on{late}"
+    parsed = _answered(region, f"if {begun} and ({TEMPORARY} := {mark}.enter({arguments})) is not None:")
     # After all that the plan has done, which is pure but for what stands before the call.
     callees = [copy.deepcopy(statement) for statement in region.statements if is_callee(statement)]
     parsed.body += callees
     parsed.orelse = original
+    return parsed
+
+
+def _asked_first(region: Region) -> list[ast.stmt]:
+    """What stands before the probe of a region whose live-ins may be unbound: to read one there must not raise."""
+    if not region.usual:
+        return []
+    mark = f"'{_MARK}{region.number}'"
+    late = f" and {mark}.filled()" if region.late else ""
+    text = (
+        f"{TEMPORARY} = {mark}.on{late}\n"
+        f"if {TEMPORARY}:\n"
+        f"    try: {'; '.join(region.usual)}\n"
+        f"    except {mark}.unbound: {TEMPORARY} = False\n"
+    )
+    parsed = parse(text).body
+    _place(parsed, region.statements[0])
     return parsed
 
 
@@ -274,10 +292,15 @@ def _answered(region: Region, condition: str, then: Sequence[str] = ()) -> Any:
         parsed = parse(text).body[0].body[0]  # type: ignore[attr-defined] -- our own text
     else:
         parsed = parse("\n".join(lines)).body[0]
-    first = region.statements[0]
-    for node in ast.walk(parsed):
-        if hasattr(node, "lineno"):
-            ast.copy_location(node, first)
-            # The checker cannot know: a statement.
-            node.end_lineno, node.end_col_offset = first.lineno, first.col_offset  # type: ignore[attr-defined]
+    _place([parsed], region.statements[0])
     return parsed
+
+
+def _place(statements: Sequence[ast.AST], first: ast.stmt) -> None:
+    """Give statements of ours the place where one of the user's begins."""
+    for statement in statements:
+        for node in ast.walk(statement):
+            if hasattr(node, "lineno"):
+                ast.copy_location(node, first)
+                # The checker cannot know: a statement.
+                node.end_lineno, node.end_col_offset = first.lineno, first.col_offset  # type: ignore[attr-defined]

@@ -99,7 +99,7 @@ class Recorder(Memory):
         if kind is np.ndarray or kind is ArraySpec:
             return self._wrap_array(value, path, what)
         if kind is Unknown:
-            return Opaque("unknown-value", value.detail or f"`{what}` is made by an earlier native line", value.cause)
+            return Opaque(value.id, value.detail or f"`{what}` is made by an earlier native line", value.cause)
         if kind is bool or value is None or value is Ellipsis:
             check(f"{path} is {value!r}", f"`{what}` is {value!r}")
             return Known(value)

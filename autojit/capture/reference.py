@@ -91,6 +91,11 @@ class _Exits(ast.NodeTransformer):
 
     visit_While = visit_For
 
+    def visit_Global(self, node: ast.Global | ast.Nonlocal) -> ast.stmt:
+        return ast.copy_location(ast.Pass(), node)  # the function declares its names first
+
+    visit_Nonlocal = visit_Global
+
     def _skip(self, node: ast.AST) -> ast.AST:
         return node
 

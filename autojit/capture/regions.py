@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autojit.capture.names import TEMPORARY, Flow, assigned_before, names
+from autojit.capture.assigned import assigned_after, assigned_before
+from autojit.capture.names import TEMPORARY, Flow, names
 from autojit.capture.source import FunctionSource
 from autojit.errors import CannotCapture, SourceLine
 
@@ -54,9 +55,10 @@ class Region:
         number: The position in the order of creation; names the region.
         statements: The statements, in program order.
         live_in: Local names the statements may read before they bind them, and those that a loop binds in some of its
-            iterations only; all are certainly bound.
+            iterations only; all are bound, certainly or usually.
         live_out: Local names bound here that may be read afterwards.
         certain: The part of `live_out` that every way through the region binds.
+        usual: The live-ins that are bound usually (see `assigned_before`): a plan is asked where all of them are.
         late: The live-ins that are free variables without a value when the function was decorated.
         live_return: Local names bound here that may be read after a `return` in it, by a `finally` around the region
             or by a function that was made outside it.
@@ -78,6 +80,7 @@ class Region:
     maybe: frozenset[str] = frozenset()
     depth: int = 0
     live_return: tuple[str, ...] = ()
+    usual: tuple[str, ...] = ()
     late: tuple[str, ...] = ()
     parts: list[Region | Native] | None = None
     early: list[Region | Native] | None = None
@@ -147,6 +150,7 @@ class RegionTree:
         bound = frozenset(code.co_varnames[:parameters]) | frozenset(code.co_freevars)
         self.flow = Flow(body, self.local_names)
         self.bound = assigned_before(body, bound)
+        self.usual = assigned_before(body, bound, usually=True)
         self.regions: list[Region] = []
         self._hoisted = 0
         self.root = self._region(_skip_docstring(body), frozenset(), 0)
@@ -164,7 +168,8 @@ class RegionTree:
     ) -> Region:
         """Make a region; `before` and `extra_live` stand in for statements that the analysis has not seen."""
         first, last = statements[0], statements[-1]
-        bound = self._bound_before(first) if before is None else self.bound.get(id(first), before)
+        bound = _before(self.bound, first) if before is None else self.bound.get(id(first), before)
+        usual = _before(self.usual, first) - bound
         known = [s for s in statements if id(s) in self.flow.after]
         live_after = (self.flow.live_after(known[-1]) if known else self.bound.get(id(last), bound)) | extra_live
         # Cells outlive the region, also where it returns.
@@ -189,9 +194,9 @@ class RegionTree:
         ):
             # Control may also leave in the middle, with other names bound and other names live.
             live_out, ends = tuple(sorted(found.binds & (self.local_names | extra_live))), frozenset()
-        maybe = needed - bound
+        maybe = needed - bound - usual
         at_entry = exposed.entry(statements, live_after, live_after)
-        needed = (needed | (_bound_now_and_then(statements) & at_entry)) & bound
+        needed = (needed | (_bound_now_and_then(statements) & at_entry)) & (bound | usual)
         region = Region(
             len(self.regions),
             every,
@@ -202,6 +207,7 @@ class RegionTree:
             maybe,
             depth,
             tuple(sorted(found.binds & (self.flow.raised.get(id(first), frozenset()) | held))),
+            tuple(sorted(needed & usual)),
             tuple(sorted(needed & self.late_names)),
         )
         self.regions.append(region)
@@ -272,7 +278,7 @@ class RegionTree:
         if not any(_computes(value) for value in values) or any(k.arg is None for k in call.keywords[:-1]):
             return [], statement
         own = self.local_names - self.flow.captured - self.free_names  # nothing in the call can bind them anew
-        bound = self._bound_before(statement)
+        bound = _before(self.bound, statement)
         if any(isinstance(value, ast.Name) and value.id in self.local_names - bound for value in values):
             return [], statement  # to read the name may raise, in its turn
         hoisted: list[ast.stmt] = []
@@ -305,11 +311,12 @@ class RegionTree:
         rest.value = ast.copy_location(ast.Call(function, arguments, keywords), call)  # type: ignore[attr-defined]
         return hoisted, rest
 
-    def _bound_before(self, statement: ast.stmt) -> frozenset[str]:
-        """The names that are certainly bound before a statement, or before the one that it was taken out of."""
-        while id(statement) not in self.bound and hasattr(statement, "autojit_origin"):
-            statement = statement.autojit_origin  # type: ignore[attr-defined] -- a mark of our own
-        return self.bound.get(id(statement), frozenset())
+
+def _before(table: dict[int, frozenset[str]], statement: ast.stmt) -> frozenset[str]:
+    """The names that are bound before a statement, or before the one that it was taken out of."""
+    while id(statement) not in table and hasattr(statement, "autojit_origin"):
+        statement = statement.autojit_origin  # type: ignore[attr-defined] -- a mark of our own
+    return table.get(id(statement), frozenset())
 
 
 def without_callees(statements: list[ast.stmt]) -> list[ast.stmt]:
@@ -340,12 +347,6 @@ def _sees_all_names(function: ast.AST) -> bool:
         elif isinstance(node, ast.Attribute) and node.attr in _FRAMES:
             return True
     return False
-
-
-def assigned_after(statements: Sequence[ast.stmt]) -> frozenset[str]:
-    """The names that a run of statements certainly binds when control reaches its end."""
-    marker = ast.Pass()
-    return assigned_before([*statements, marker], frozenset()).get(id(marker), frozenset())
 
 
 def _resized(loop: ast.AST) -> set[str]:

@@ -21,6 +21,18 @@ from autojit.ops.trust import TRUSTED
 
 #: Loops with more iterations are not unrolled.
 _SHORT_LOOP = 32
+#: Statements without a rule, in the user's words: those that change what is not an array, and those of plain syntax.
+_CHANGES = {
+    ast.Delete: "a `del` statement",
+    ast.AsyncFor: "an `async for` loop",
+    ast.AsyncWith: "an `async with` block",
+}
+_SYNTAX = {
+    ast.Match: "a `match` statement",
+    ast.TryStar: "a `try` with `except*`",
+    ast.ClassDef: "a `class` statement",
+    ast.AsyncFunctionDef: "an `async def` statement",
+}
 #: How a block ended: `None` at its end, or the kind of exit and its value.
 Signal = tuple[int, Any] | None
 
@@ -59,9 +71,12 @@ class Statements(Draws):
         """
         self.here(statement)
         rule = getattr(self, f"_run_{type(statement).__name__}", None)
-        if rule is None:
-            raise CannotCapture("statement", f"a `{type(statement).__name__.lower()}` statement")
-        return rule(statement)
+        if rule is not None:
+            return rule(statement)
+        if (changes := _CHANGES.get(type(statement))) is not None:
+            raise CannotCapture("statement", changes)
+        other = f"a `{type(statement).__name__.lower()}` statement"
+        raise CannotCapture("unsupported-syntax", _SYNTAX.get(type(statement), other))
 
     def here(self, node: ast.AST) -> None:
         """Remember the user's line, for messages and for the graph."""
@@ -72,8 +87,10 @@ class Statements(Draws):
         self.line = source_line(frame.file, node.lineno, frame.name, frame.called)  # type: ignore[attr-defined]
         self.prologue.source = self.line
 
-    def _run_Pass(self, node: ast.Pass) -> Signal:
+    def _run_Pass(self, node: ast.Pass | ast.Global | ast.Nonlocal) -> Signal:
         return None
+
+    _run_Global = _run_Nonlocal = _run_Pass  # the compiler has heeded them
 
     def _run_Expr(self, node: ast.Expr) -> Signal:
         self.evaluate(node.value)
@@ -154,11 +171,12 @@ class Statements(Draws):
         """`with np.errstate(...)` that ignores errors: compiled code reports none anyway."""
         for item in node.items:
             call = item.context_expr
+            other = f"a `with` statement: `{ast.unparse(getattr(call, 'func', call))}` acts when it is entered and left"
             if not isinstance(call, ast.Call) or item.optional_vars is not None or self.frame.trusted:
-                raise CannotCapture("statement", "a `with` statement")
+                raise CannotCapture("statement", other)
             function = self.evaluate(call.func)
             if not isinstance(function, Known) or function.value is not np.errstate or call.args:
-                raise CannotCapture("statement", "a `with` statement")
+                raise CannotCapture("statement", other)
             states = {keyword.arg: self.static(self.evaluate(keyword.value)) for keyword in call.keywords}
             kinds = ("all", "divide", "over", "under", "invalid")
             if any(kind not in kinds or how != "ignore" for kind, how in states.items()):
@@ -270,6 +288,8 @@ class Statements(Draws):
             raise CannotCapture("statement", "a decorated nested function")
         if any(isinstance(inner, ast.Nonlocal | ast.Global | ast.Yield | ast.YieldFrom) for inner in ast.walk(node)):
             raise CannotCapture("statement", "a nested function with `nonlocal`, `global` or `yield`")
+        if self.frame.parent is None and node.name not in self.frame.local_names:
+            raise CannotCapture("statement", f"the assignment to the global `{node.name}`")
         defaults = self.defaults_of(node)
         self._evaluate_annotations(node)
         self.frame.env[node.name] = Closure(node, self.frame, defaults)

@@ -43,11 +43,13 @@ class Unknown:
 
     Attributes:
         detail: Why nothing is known of it, if there is more to say than that an earlier line makes it.
-        cause: That line.
+        cause: That line, or the first one that has met the object.
+        id: Of the reason: "argument-type" for an object that is known, and never enters a graph.
     """
 
     detail: str = ""
     cause: SourceLine | None = None
+    id: str = "unknown-value"
 
     def __repr__(self) -> str:
         return "<unknown>"
@@ -360,7 +362,7 @@ class Opaque:
     Attributes:
         id: Of a reason.
         detail: What the user is told.
-        cause: The native line that makes it.
+        cause: The native line that makes it, or that has met it first.
     """
 
     id: str

@@ -13,7 +13,7 @@ from autojit.capture.put_functions import rule_copyto, rule_fill_diagonal, rule_
 from autojit.capture.values import Arr, Items, Known, Storage, make_dummy, plain
 from autojit.capture.windows import rule_windows
 from autojit.errors import CannotCapture
-from autojit.ir.spec import Spec
+from autojit.ir.spec import Spec, is_compiled
 from autojit.ops.chapters import TABLE
 
 
@@ -190,6 +190,8 @@ def _rule_asarray(self: Any, value: Any, dtype: Any = Known(None), *args: Any, *
     if args or any(name not in ("dtype", "order", "copy") for name in kwargs):
         raise CannotCapture("keyword", "an argument of `np.asarray`")
     wanted = self.static(kwargs.get("dtype", dtype))
+    if wanted is not None and not is_compiled(self.dtype_of(wanted)):
+        raise CannotCapture("argument-type", f"an array of dtype `{self.dtype_of(wanted)}`")
     if wanted is not None and not isinstance(value, Arr):
         value = from_list(self, value, self.dtype_of(wanted))
     array = self.as_array(plain(value))

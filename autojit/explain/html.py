@@ -105,10 +105,11 @@ def _source(explanation: Explanation, losses: dict[Reason, Loss]) -> Iterator[st
 def _why(reason: Reason, loss: Loss | None) -> str:
     costs = f"<b>{escape(str(loss))}</b><br>" if loss is not None and str(loss) else ""
     id = f'<b title="{escape(reason.kind.page)}">{escape(reason.id)}</b>'
+    why, hint = (reason.kind.why, reason.kind.hint) if reason.cause is None else (f"as line {reason.cause.line}", "")
     place = escape(str(reason.source or ""))
     where = f"<code>{place}</code>: " if reason.source is not None and reason.source.caller is not None else ""
-    text = f"{where}{id} {escape(reason.detail)}<br>{costs}{escape(reason.kind.why)}<br>"
-    return f'<tr class="why" title="{place}"><td></td><td></td><td>{text}<i>{escape(reason.kind.hint)}</i></td></tr>'
+    text = f"{where}{id} {escape(reason.detail)}<br>{costs}{escape(why)}<br>"
+    return f'<tr class="why" title="{place}"><td></td><td></td><td>{text}<i>{escape(hint)}</i></td></tr>'
 
 
 def _event(event: Event) -> str:

@@ -132,7 +132,9 @@ def _reason(title: str, reason: Reason, hint: bool = True, loss: Loss | None = N
         yield f"      {reason.source.text}"
     if loss is not None and str(loss):
         yield from wrapped(str(loss), "      ", "        ")
-    if hint:
+    if reason.cause is not None:
+        yield f"      as line {reason.cause.line}"
+    elif hint:
         yield from wrapped(f"why: {reason.kind.why}", "      ", "        ")
         yield from wrapped(f"hint: {reason.kind.hint}", "      ", "        ")
 

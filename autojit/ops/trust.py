@@ -42,5 +42,22 @@ def is_put_there(value: Any) -> bool:
     return _package_of(value) not in own
 
 
+def public_name_of(value: Any) -> str | None:
+    """The shortest dotted name under which a package has a function or class of its own, or `None` if none has it."""
+    name, module = getattr(value, "__name__", None), getattr(value, "__module__", None)
+    if not isinstance(name, str) or not isinstance(module, str):
+        return None
+    parts = module.split(".")
+    packages = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
+    # In its dictionary: to look up an attribute of a package may import more of it.
+    found = (package for package in packages if _has(sys.modules.get(package), name, value))
+    package = next(found, None)
+    return None if package is None else f"{package}.{name}"
+
+
+def _has(module: types.ModuleType | None, name: str, value: Any) -> bool:
+    return module is not None and vars(module).get(name) is value
+
+
 def _package_of(value: Any) -> str:
     return home_of(value).split(".")[0]

@@ -10,15 +10,16 @@ from autojit.errors import FlagError, Reason
 from autojit.ir.graph import Graph, Node
 from autojit.ir.op import Op
 from autojit.ir.spec import COMPILED_DTYPES
+from autojit.ops.trust import public_name_of
 
 
 def why_not(node: Node, config: Config, slower: frozenset[str] = frozenset()) -> Reason | None:
     """The reason why `node` stays on the host, or `None` when it may enter a cluster."""
     op = node.op
     if op.name in slower:
-        return Reason("host-op", f"`{op.name}` is faster in NumPy", node.source)
+        return Reason("host-op", f"`{_called(op)}` is faster in NumPy", node.source)
     if op.lower is None:
-        return Reason("host-op", f"`{op.name}` has no lowering", node.source)
+        return Reason("host-op", f"`{_called(op)}` has no lowering", node.source)
     if config.ops_to_cluster and not _is_named(op, config.ops_to_cluster):
         names = ",".join(config.ops_to_cluster)
         return Reason("excluded", f"`{op.name}` is not among `--ops_to_cluster={names}`", node.source)
@@ -70,3 +71,10 @@ def unknown_names(config: Config, ops: Iterable[Op]) -> tuple[str, ...]:
     known = list(ops)
     names = config.ops_to_cluster + config.cluster_exclude_ops
     return tuple(name for name in names if not any(_is_named(op, (name,)) for op in known))
+
+
+def _called(op: Op) -> str:
+    """How a user calls an operation: not by a private module in which a package keeps it."""
+    if "._" not in op.name or not op.numpy:
+        return op.name
+    return public_name_of(op.numpy[0]) or op.name

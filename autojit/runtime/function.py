@@ -136,7 +136,11 @@ class Controller:
         marks: dict[int, object] = {**self.probes, **self._takeovers()}
         try:
             return instrument(self.tree, marks, self.twins, self.warm_up is not None)
-        except SyntaxError:  # CPython takes 20 blocks inside each other, and timing the statements needs some
+        except SyntaxError:  # CPython takes 20 blocks inside each other; asking for names and timing need some
+            marks = {number: mark for number, mark in marks.items() if not self.tree.regions[number].usual}
+        try:
+            return instrument(self.tree, marks, self.twins, self.warm_up is not None)
+        except SyntaxError:
             if self.warm_up is None:
                 raise
             self.switch(False)

@@ -43,6 +43,7 @@ class Probe:
     Attributes:
         on: Whether to ask at all.
         unset: The value of a live-out name that stays as it is.
+        unbound: What Python raises where a live-in has no value.
         plans: The plans, most recently made first.
         region: The statements.
         heats: How long NumPy takes, by kind of call; for the policy `measured`.
@@ -91,6 +92,7 @@ class Probe:
         "watched",
     )
     unset = UNSET
+    unbound = NameError
 
     def __init__(self, region: Region, owner: Any, on: bool) -> None:
         self.region = region
