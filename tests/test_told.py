@@ -9,8 +9,9 @@ import pytest
 import autojit as aj
 from autojit.errors import Reason
 from autojit.explain.state import PlanInfo, left_of, unused_of
-from autojit.launch.findings import Findings, Spot, _by_cause
+from autojit.launch.findings import Findings
 from autojit.launch.report_page import to_page
+from autojit.launch.spots import Spot, by_cause
 
 EAGER = aj.autocluster(policy="eager")
 
@@ -42,13 +43,13 @@ def test_lines_that_wait_for_a_native_one_name_it():
 def spot(line, seconds, id="effect", cause=None):
     source = aj.SourceLine("f.py", line)
     reason = Reason(id, "", source, None if cause is None else aj.SourceLine("f.py", cause))
-    return Spot("f", "f.py", line, "", seconds, reason)
+    return Spot("f", "f.py", line, line, "", seconds, reason)
 
 
 def test_the_time_of_lines_that_wait_is_that_of_their_cause():
     spots = [spot(3, 1.0), spot(4, 2.0, "unknown-value", 3), spot(9, 4.0, "unknown-value", 8), spot(3, 0.5, "host-op")]
     spots.append(spot(6, 0.25, "unknown-value", 3))
-    told = [(each.line, each.seconds, each.reason.id, each.others) for each in _by_cause(spots)]
+    told = [(each.line, each.seconds, each.reason.id, each.others) for each in by_cause(spots)]
     assert told == [(3, 3.25, "effect", (4, 6)), (3, 0.5, "host-op", ()), (9, 4.0, "unknown-value", ())]
 
 

@@ -146,7 +146,7 @@ def seconds(duration: float) -> str:
 
 
 def _table(functions: Sequence[Finding], findings: Findings) -> Iterator[str]:
-    rows = [COLUMNS]
+    rows: list[tuple[str, ...]] = [COLUMNS]
     for each in functions:
         *times, name, state = cells(each, findings)
         rows.append((*times, _cut(name, _NAME), state))
