@@ -17,7 +17,7 @@ class CacheInfo:
     Attributes:
         hits: Calls of a region answered by a plan.
         misses: Calls of a region for which no plan was there.
-        native: Calls of a region that a plan left to NumPy.
+        native: Calls of a region that a plan left to NumPy, or the warnings in force.
         captures: Times a region was interpreted.
         compiles: Programs compiled.
         compile_seconds: Seconds spent on that.
