@@ -382,15 +382,14 @@ def test_the_cases_of_a_match_are_explained():
 
 
 def test_as_many_blocks_as_python_takes():
-    depth = 19
     lines = ["def f(x, n):", "    for i in range(n):"]
-    lines += [f"{' ' * 4 * level}with Swallow():" for level in range(2, depth)]
-    inner = " " * 4 * depth
-    lines += [f"{inner}with Swallow():", f"{inner}    c = x * 2", f"{inner}y = x * 3 + c", "    return y"]
-    deep = {"Swallow": Swallow}
-    text = "\n".join(lines)
+    lines += [f"{' ' * 4 * level}with Swallow():" for level in range(2, 21)]
+    inner = " " * 4 * 21
+    lines += [f"{inner}match n:", f"{inner}    case 3:", f"{inner}        c = x * 2", f"{inner}y = x * 3 + c"]
+    names, text = {"Swallow": Swallow}, "\n".join([*lines, "    return y"])
     linecache.cache["<deep>"] = (len(text), None, text.splitlines(True), "<deep>")
-    exec(compile(text, "<deep>", "exec"), deep)
-    fast = aj.autocluster(deep["f"], policy="eager")
+    exec(compile(text, "<deep>", "exec"), names)
+    fast = aj.autocluster(names["f"], policy="eager")
     for _ in range(3):
         np.testing.assert_array_equal(fast(np.ones(9), 3), np.full(9, 5.0))
+        assert outcome(fast, np.ones(9), 2)[0][0] is UnboundLocalError
