@@ -373,7 +373,7 @@ def test_why_a_function_is_in_its_state(monkeypatch):
     assert (_finding(fast).state, _finding(fast).why) == ("on trial", "compiled, and not timed yet")
     for _ in range(8):
         fast(np.ones(10))
-    assert _finding(fast).state == "on trial" and re.fullmatch(r"\S+ ms compiled, \S+ ms in NumPy so far", _finding(fast).why)
+    assert _finding(fast).state == "on trial" and re.fullmatch(r"\S+ [mu]s compiled, \S+ [mu]s in NumPy so far", _finding(fast).why)
     scope = {}
     exec("def made(x):\n    return x + 1", scope)
     fast, slower = aj.autocluster(scope["made"]), _spot(1.0, "slower")

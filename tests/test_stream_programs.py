@@ -293,7 +293,7 @@ def test_draws_after_a_branch_that_stays_in_python():
             print(end="")
         return np.random.rand(50) * y
 
-    for function, native in ((after_a_loop, [3]), (after_a_branch, [4]), (after_a_return, [5, 2])):
+    for function, native in ((after_a_loop, [3]), (after_a_branch, [4]), (after_a_return, [2, 5])):
         x = np.random.default_rng(0).random(50)
         fast = EAGER(function)
         told = [
