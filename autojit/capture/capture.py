@@ -153,13 +153,14 @@ class _Survey(RowLoops):
             may_leave = self.leaving is None and any(isinstance(node, leaves) for node in ast.walk(statement))
             if self.cuts or may_leave:
                 self.snapshots[id(statement)] = self._stand_ins()
-            env = dict(self.frame.env)
+            before = dict(self.frame.env) if hasattr(statement, "body") else None
             try:
                 signal = self.execute(statement)
                 if self.exits and self.leaving is None:
                     self.leaving = statement
             except (CannotCapture, RecursionError, OverflowError) as error:
-                self._continue_with(env)  # it may have failed in a branch
+                if before is not None:
+                    self._continue_with(before)  # it may have failed in a branch
                 self._cut(statement, _refusal(error))
                 signal = None
             if signal is not None:
