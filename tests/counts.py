@@ -1,4 +1,4 @@
-"""Everything that is compared with NumPy once, counted: `python -m tests.counts FOLDER [--seed 1] [--processes 2]`.
+"""Everything that is compared with NumPy once, counted: `python -m tests.counts FOLDER [--seed 1] [--only table]`.
 
 100,000 random programs over the op table, 100,000 indexing expressions, every row x dtype x layout, and NumPy's own
 tests. The work is cut into parts, each a command of its own whose output stands in FOLDER. What has ended for the same
@@ -115,12 +115,14 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="where the logs and `ended.jsonl` stand")
     parser.add_argument("--seed", type=int, default=1, help="of the first random program and expression")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--only", default="", help="run parts whose names begin so, in this order: conformance,table")
     parser.add_argument("--show", action="store_true", help="only tell what has ended")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     identity, ledger, lock = product(), options.folder / "ended.jsonl", threading.Lock()
     ended = known(ledger, identity)
-    left = [] if options.show else [part for part in parts(options.seed) if part.name not in ended]
+    wanted = [part for start in options.only.split(",") for part in parts(options.seed) if part.name.startswith(start)]
+    left = [] if options.show else [part for part in wanted if part.name not in ended]
 
     def work() -> None:
         while True:
