@@ -64,13 +64,25 @@ def _near_overflow(found: Any, count: int) -> Any:
     return ~jnp.all(jnp.stack([jnp.all(lax.abs(part) < limit) for part in exact.parts(found)]))
 
 
+def _in_rows(found: Any) -> Any:
+    """The same, with its memory in C order whatever reads it.
+
+    XLA would give a transform the order that the reader asks for, LAPACK's columns for instance, in which the runtime
+    refuses to compute it.
+    """
+    return lax.optimization_barrier(found.reshape(-1)).reshape(found.shape) if found.ndim > 1 else found
+
+
 def _lower(name: str) -> Lower:
     rule = _ihfft if name == "ihfft" else getattr(jnp.fft, name)
 
     def lower(node: Any, xs: Sequence[Any], trap: Any) -> Any:
         (x,) = xs
         x = x if exact.is_inexact(x) else x.astype(jnp.float64)
-        found = exact.cast(rule(x, **node.keywords), node.outputs[0].spec.dtype)
+        params = dict(node.keywords)
+        axis = params.pop("axis", -1)  # turned here, so that what reads the result may turn it back on its way
+        found = jnp.moveaxis(_in_rows(rule(jnp.moveaxis(x, axis, -1), **params)), -1, axis)
+        found = exact.cast(found, node.outputs[0].spec.dtype)
         trap(_near_overflow(found, max(found.size, x.size)))
         return (found,)
 
