@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -472,3 +474,17 @@ def test_products_with_infinities_and_others_that_overflow():
     b = np.array([[-10.0, 1, 2], [1, -10, 3], [1, 1, 0]])
     assert check(f, a, b).cache_info().traps
     assert not check(f, a[2:], b).cache_info().traps
+
+
+def test_variances_in_complex_numbers():
+    def f(x):
+        with np.errstate(all="ignore"):
+            return np.var(x, dtype="complex128", correction=1), x.std(dtype=np.complex64), np.var(x, dtype="float64")
+
+    for x in (np.array([False]), np.array([3.0, np.inf]), np.array([1.0, 2.0, 4.0]), np.array([2])):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # no degrees of freedom
+            wanted, fast = f(x), aj.autocluster(policy="eager")(f)
+            for one, other in zip(fast(x), wanted, strict=True):
+                assert type(one) is type(other)
+                np.testing.assert_array_equal([one.real, one.imag], [other.real, other.imag])

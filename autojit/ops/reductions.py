@@ -20,7 +20,7 @@ from autojit.ops.reductions_common import check_half, normal_axes, reduced_shape
 from autojit.ops.reductions_products import of_nanproduct, of_product
 from autojit.ops.ufunc_methods import methods_of, outer_row
 
-#: Kinds of the `dtype` argument of means and variances: NumPy divides in float64 and truncates for the others.
+#: Kinds of the `dtype` argument of means: NumPy divides in float64 and truncates for the others.
 _INEXACT = "fc"
 _TYPED = ("axis", "dtype", "keepdims")
 _MOMENT = ("axis", "dtype", "ddof", "keepdims", "correction")
@@ -117,8 +117,9 @@ ROWS: tuple[Op, ...] = (
     reduction(np.sum, moments.sum_, params=_TYPED, methods=("sum",), adds=True),
     reduction(np.prod, moments.prod, params=_TYPED, methods=("prod",), adds=True, check=of_product),
     reduction(np.mean, moments.mean, params=_TYPED, dtypes=_INEXACT, methods=("mean",)),
-    reduction(np.std, moments.std, params=_MOMENT, dtypes=_INEXACT, methods=("std",), adds=True),
-    reduction(np.var, moments.var, params=_MOMENT, dtypes=_INEXACT, methods=("var",), adds=True),
+    # With a complex `dtype` NumPy takes complex squares, and divides complex numbers.
+    reduction(np.std, moments.std, params=_MOMENT, dtypes="f", methods=("std",), adds=True),
+    reduction(np.var, moments.var, params=_MOMENT, dtypes="f", methods=("var",), adds=True),
     reduction(
         np.max,
         extremes.maximum,
