@@ -26,7 +26,8 @@ if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.capture.values import ArraySpec
     from autojit.explain.compiler_ir import STAGES
     from autojit.explain.cost import Cost
-    from autojit.explain.report import ClusterInfo, Explanation
+    from autojit.explain.parts import ClusterInfo
+    from autojit.explain.report import Explanation
     from autojit.explain.select import CompilerIR
     from autojit.profiling.profile import profile
     from autojit.profiling.table import ProfileRow, ProfileTable, profile_table

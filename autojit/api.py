@@ -170,7 +170,7 @@ def explain_call_of(function: Callable[..., Any], /, *args: Any, **kwargs: Any) 
     """
     decorated, args = _unbound(function, args)
     found = decorated.explain(*args, **kwargs)
-    found.is_decorated = decorated is function or getattr(function, "__func__", None) is decorated
+    found.is_decorated = decorated in (function, getattr(function, "__func__", None))
     return found
 
 

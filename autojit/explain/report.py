@@ -12,7 +12,7 @@ from autojit.capture.explore import explore
 from autojit.capture.regions import Region, RegionTree
 from autojit.capture.streams import calls_in
 from autojit.capture.values import UNKNOWN
-from autojit.errors import Reason, SourceLine
+from autojit.errors import Reason
 from autojit.explain.changes import changing
 from autojit.explain.function_graph import FunctionGraph, Section
 from autojit.explain.html import to_html
@@ -346,7 +346,4 @@ def strict_reasons(controller: Controller, values: dict[str, Any]) -> tuple[Reas
     return tuple(sorted(reasons, key=lambda reason: reason.source.line if reason.source else 0))
 
 
-__all__ = [
-    "ClusterInfo", "Explanation", "LoopInfo", "SourceLine", "add_capture", "bind", "explain_call", "explore_region",
-    "places", "strict_reasons", "with_past",
-]  # fmt: skip
+__all__ = ["Explanation", "add_capture", "bind", "explain_call", "explore_region", "strict_reasons", "with_past"]

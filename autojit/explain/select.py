@@ -15,7 +15,8 @@ from autojit.explain.compiler_ir import PRINTERS, STAGES, compiler_ir
 from autojit.explain.cost import Cost, cost_of
 from autojit.explain.function_graph import graph_html
 from autojit.explain.listing import Listing
-from autojit.explain.report import ClusterInfo, explain_call
+from autojit.explain.parts import ClusterInfo
+from autojit.explain.report import explain_call
 from autojit.explain.style import fragment
 from autojit.ir.graph import Graph
 from autojit.ir.text import to_text

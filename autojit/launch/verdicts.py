@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from autojit.explain.text import times_as_fast
 from autojit.launch.facts import Function
 from autojit.launch.spots import SETTLED, Spot, by_cause
 from autojit.runtime.door import DOOR
@@ -35,7 +36,7 @@ def why_of(function: Function, state: str, spots: Sequence[Spot]) -> str:
 def _speed(function: Function) -> Iterator[str]:
     best = function.speed
     if best is not None:
-        yield f"{best.numpy_seconds / best.seconds:.3g}x"
+        yield f"{times_as_fast(best.numpy_seconds / best.seconds)}x"
 
 
 def _stays(function: Function, state: str, spots: Sequence[Spot]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from typing import Any
 from jax import profiler
 
 from autojit.errors import AutojitError
-from autojit.explain.report import places
+from autojit.explain.parts import places
 from autojit.ir.graph import Operand, Value
 from autojit.partition.steps import ClusterStep, Step
 from autojit.profiling.native import NativeLines
