@@ -357,7 +357,7 @@ def judge_evaluated(
             tally.captured += verdict.whole
             if verdict.text:
                 tally.failures.append(([program], verdict.text))
-            elif verdict.whole:
+            elif verdict.whole and not verdict.raises:  # what raises would end the others beside it
                 good.append(program)
     return tally, good
 

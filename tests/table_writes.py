@@ -116,11 +116,27 @@ def _sources(g: Any, x: str) -> str:
     return {"b": "b", "i": "biu", "u": "biu", "f": "biuf", "c": "biufc"}[kind]
 
 
+def _values(g: Any, x: str, index: str, python: float) -> str:
+    """Values for `x[index]`.
+
+    Raises:
+        LookupError: There are several, and a mask in `x` itself says where they go: NumPy writes while it reads the mask, and
+            reads wild memory when more of it becomes true.
+    """
+    text = g.like(f"{x}[{index}]", _sources(g, x), python)
+    try:
+        mask = np.asarray(g.value(index))
+    except SyntaxError:  # a slice
+        return text
+    if mask.dtype == np.bool_ and np.size(g.value(text)) > 1 and np.shares_memory(mask, g.value(x)):
+        raise LookupError
+    return text
+
+
 def _assign(g: Any) -> str:
     x = _target(g)
     index = any_index(g, x)
-    part = f"{x}[{index}]"
-    return f"{part} = {g.like(part, _sources(g, x), 0.3)}"
+    return f"{x}[{index}] = {_values(g, x, index, 0.3)}"
 
 
 def _update(g: Any) -> str:
@@ -132,8 +148,10 @@ def _update(g: Any) -> str:
         "u": ["+", "*", "//", "^", "%"],
     }
     symbol = g.random.choice(symbols.get(kind, ["+", "-", "*", "/", "+", "*", "**"]))
-    part = x if g.random.random() < 0.4 else f"{x}[{any_index(g, x)}]"
-    return f"{part} {symbol}= {g.like(part, _sources(g, x), 0.4)}"
+    if g.random.random() < 0.4:
+        return f"{x} {symbol}= {g.like(x, _sources(g, x), 0.4)}"
+    index = any_index(g, x)
+    return f"{x}[{index}] {symbol}= {_values(g, x, index, 0.4)}"
 
 
 def _view_write(g: Any) -> str:
