@@ -13,6 +13,7 @@ from autojit import config as flags
 from autojit.capture.source import original_of
 from autojit.errors import AutojitError, AutojitWarning, Reason
 from autojit.runtime.door import DOOR
+from autojit.runtime.fuel import Fuel
 from autojit.runtime.function import CONTROLLERS, Controller
 from autojit.runtime.info import CacheInfo, cache_info, trim_memory
 
@@ -100,6 +101,8 @@ def _decorate(function: Any, options: dict[str, Any], strict: bool) -> Any:
             raise TypeError(f"`{function!r}` is not a Python function, so there is nothing to compile")
         return _not_a_function(original)
     controller = Controller(original, config, strict, strict_reasons, is_enabled(config))
+    if "clustering_fuel" in options:
+        controller.fuel = Fuel()  # its own: the keyword counts the clusters of this function
     made = controller.function
     made.__dict__.update(_methods(controller))
     return made

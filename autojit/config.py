@@ -168,7 +168,8 @@ def _table() -> Iterator[Flag]:
         "clustering_fuel",
         "int",
         _integer(-1, None, "an integer of at least -1"),
-        "The number of clusters that may still be made, to bisect a wrong result; -1 means no limit.",
+        "The number of clusters that the process may make, or as a keyword the function, to bisect a wrong result; "
+        "what comes later runs in NumPy. -1 means no limit.",
     )
     yield flag("clustering_debug", "bool", _boolean(), "Print each graph with its clusters.")
     yield flag(

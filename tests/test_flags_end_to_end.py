@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import autojit as aj
 from autojit import config
+from autojit.runtime.fuel import FUEL
 from tests.helpers import check
 
 X = np.linspace(-2.0, 3.0, 24).reshape(4, 6)
@@ -29,7 +31,8 @@ def explained(function=work, *arguments, **flags):
     explanation = decorated.explain(*(arguments or (X,)))
     clusters = {cluster.name: cluster.operations for cluster in explanation.clusters}
     reasons = [(reason.id, reason.detail) for reason in explanation.host_nodes]
-    assert decorated.cache_info().plans == 1
+    # Without fuel the statements themselves run.
+    assert decorated.cache_info().plans == (flags.get("clustering_fuel") != 0)
     return clusters, reasons
 
 
@@ -84,6 +87,31 @@ def test_clustering_fuel(fuel):
     clusters, reasons = explained(clustering_fuel=fuel)
     assert len(clusters) == (fuel if fuel in (0, 1) else 2)
     assert ids(reasons).count("excluded") == {0: 7, 1: 3}.get(fuel, 0)
+
+
+def test_fuel_of_a_keyword_is_the_functions_own_and_of_a_flag_the_process():
+    one, other = (aj.autocluster(policy="eager", clustering_fuel=1)(lambda x: np.sin(x) + 1) for _ in range(2))
+    assert [function(X).shape and function.cache_info().plans for function in (one, other)] == [1, 1]
+    FUEL.renew()
+    with config.override(clustering_fuel=2, policy="eager"):
+        functions = [aj.autocluster(lambda x: np.cos(x) + 1) for _ in range(4)]
+        functions[1] = aj.jit_compile(lambda x: np.cos(x) + 2)
+        functions[3] = aj.jit_compile(lambda x: np.cos(x) + 3)
+    for number, function in enumerate(functions):
+        np.testing.assert_allclose(function(X), function(X))
+        assert function.cache_info().plans == (number < 2), number
+    assert FUEL.spent == 2
+    aj.clear_cache()
+    assert functions[2](X).shape == X.shape and functions[2].cache_info().plans == 0
+
+
+def test_threads_share_the_fuel():
+    FUEL.renew()
+    with config.override(clustering_fuel=5, policy="eager"):
+        functions = [aj.autocluster(lambda x: np.cos(x) * 2 - 1) for _ in range(12)]
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda function: function(X), functions))
+    assert sum(function.cache_info().plans for function in functions) == FUEL.spent == 5
 
 
 @pytest.mark.parametrize(

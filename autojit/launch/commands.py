@@ -12,7 +12,7 @@ from autojit.compile.persistent import opened
 from autojit.config import current, describe
 from autojit.errors import AutojitError, FlagError
 from autojit.explain import command
-from autojit.launch import doctor
+from autojit.launch import bisect, doctor
 from autojit.launch.script import USAGE, refuse
 
 
@@ -36,6 +36,11 @@ def _run(words: Sequence[str]) -> int:
     commands.add_parser("flags", help="the flags that AUTOJIT_FLAGS takes")
     command.add_arguments(commands.add_parser("explain", help="what becomes of a call of a function"))
     doctor.add_arguments(commands.add_parser("doctor", help="versions, flags, caches, and a self-test against NumPy"))
+    bisect.add_arguments(
+        commands.add_parser(
+            "bisect", help="the one cluster that makes a program's output differ, or its run slow", usage=bisect.USAGE
+        )
+    )
     commands.add_parser("run", help="run a program with its functions autoclustered", usage=USAGE)
     given = parser.parse_args(words)
     try:
@@ -48,6 +53,11 @@ def _run(words: Sequence[str]) -> int:
     if given.command == "explain":
         try:
             return command.explain(given, explain_call_of)
+        except AutojitError as error:
+            return refuse(error)
+    if given.command == "bisect":
+        try:
+            return bisect.bisect(given)
         except AutojitError as error:
             return refuse(error)
     if given.command == "doctor":

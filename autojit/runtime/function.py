@@ -28,6 +28,7 @@ from autojit.runtime.crowd import Crowd
 from autojit.runtime.door import DOOR
 from autojit.runtime.environment import is_default
 from autojit.runtime.forks import is_cut_off, when_cut_off
+from autojit.runtime.fuel import FUEL
 from autojit.runtime.heat import Heat
 from autojit.runtime.history import History, span
 from autojit.runtime.interrupts import is_the_programs
@@ -86,6 +87,7 @@ class Controller:
         self.no_source: Reason | None = None
         self.enabled = enabled and not is_cut_off()
         self.callees: list[Controller] = []
+        self.fuel = FUEL
         #: What measurement has chosen, where that is not the usual recipe.
         self.recipes: dict[RecipeKey, Recipe] = {}
         self.twins = Twins(self._twin)
@@ -181,6 +183,7 @@ class Controller:
         if function.__code__ is self.original.__code__ and function is self.original:
             return self.function
         controller = Controller(function, self.config, False, self.explain_all, self.enabled, is_callee=True)
+        controller.fuel = self.fuel
         self.callees.append(controller)
         if self.warm_up is not None and self.tree is not None and self.tree.root.number in self.probes:
             self.probes[self.tree.root.number].watched = True

@@ -26,9 +26,11 @@ from autojit.runtime.compiler import Prepared, compile_plan, is_at_hand, prepare
 from autojit.runtime.debug import describe
 from autojit.runtime.ending import wait_for_plans
 from autojit.runtime.forks import cuts_off_if, when_cut_off
+from autojit.runtime.fuel import out_of_fuel
 from autojit.runtime.function import Controller, end
 from autojit.runtime.heat import Heat
 from autojit.runtime.history import span
+from autojit.runtime.ledger import tell
 from autojit.runtime.listening import EAR
 from autojit.runtime.measured import try_later
 from autojit.runtime.plan import Plan
@@ -101,7 +103,23 @@ class Maker:
             else:
                 controller.turn_off(probe)
             return None
-        prepared = prepare(captured, controller.config, controller.strict)
+        with controller.fuel.partitioning(controller.config) as config:
+            prepared = self._partitioned(captured, config, probe, values, heat)
+            if prepared is not None:
+                self._spend(config, prepared, probe)
+                prepared.seconds = time.perf_counter() - start
+        return prepared
+
+    def _partitioned(
+        self, captured: Capture, config: Config, probe: Probe, values: dict[str, Any], heat: Heat | None
+    ) -> Prepared | None:
+        """What is captured, in clusters; `None` where it is left to NumPy, which the probe then knows."""
+        controller = self.controller
+        reason = out_of_fuel(config)
+        if reason is not None:
+            plans.add(probe, native_plan(captured, replace(reason, source=controller.line(probe))))
+            return None
+        prepared = prepare(captured, config, controller.strict)
         if controller.strict and (captured.draws or any(node.cluster is None for node in prepared.graph.nodes)):
             raise controller.trouble.uncompilable(controller.explain_all(controller, values))
         if controller.strict and len({node.cluster for node in prepared.graph.nodes}) > 1:
@@ -112,7 +130,6 @@ class Maker:
             reason = Reason("too-small", "the loop body is too little work", controller.line(probe))
             plans.add(probe, native_plan(captured, reason))
             return None
-        prepared.seconds = time.perf_counter() - start
         return prepared
 
     def compile(self, prepared: Prepared, probe: Probe) -> Plan:
@@ -162,9 +179,19 @@ class Maker:
         captured = capture(controller.tree, region, named, controller.options)
         if captured.cuts or captured.graph is None or not captured.graph.nodes:
             return None
-        prepared = prepare(captured, controller.config)
+        with controller.fuel.partitioning(controller.config) as config:
+            if out_of_fuel(config) is not None:
+                return None
+            prepared = prepare(captured, config)
+            self._spend(config, prepared, probe)
         probe.price = time.perf_counter() - start
         return prepared
+
+    def _spend(self, config: Config, prepared: Prepared, probe: Probe) -> None:
+        """Count the clusters, if there is a limit."""
+        numbers = self.controller.fuel.spend(config, len(prepared.clusters))
+        if numbers:
+            tell(self.controller.original.__qualname__, probe.region, zip(numbers, prepared.clusters, strict=True))
 
     def is_at_hand(self, prepared: Prepared, probe: Probe) -> bool:
         """Whether `compile` would only have to load."""

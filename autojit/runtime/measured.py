@@ -16,6 +16,7 @@ from autojit.passes.pipeline import PIPELINE
 from autojit.runtime import plans
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.compiler import Prepared, Recipe, note_recipe, other_rung, prepare
+from autojit.runtime.fuel import same_fuel
 from autojit.runtime.heat import HOPELESS, KEEP_BELOW, PAYS_AFTER, VERY_HOPELESS, Heat
 from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
 from autojit.runtime.plan import NATIVE, Plan
@@ -221,7 +222,8 @@ class Trial:
         """What else may be faster than NumPy."""
         config, capture = self.controller.config, self.prepared.capture
         if len(self.slower) == 1 and (passes := other_rung(self.prepared)) is not None:
-            return _Next(0.0, lambda: prepare(capture, config, recipe=Recipe(passes)))
+            fueled = same_fuel(config, len(self.prepared.clusters))
+            return _Next(0.0, lambda: prepare(capture, fueled, recipe=Recipe(passes)))
         best, prepared = min(self.slower, key=lambda one: one[0])
         recipe, tried = prepared.recipe, [slower.recipe.choice for _, slower in self.slower]
         if "" not in tried:  # an earlier process has chosen
