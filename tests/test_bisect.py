@@ -1,11 +1,15 @@
 """`python -m autojit bisect`."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from autojit.__main__ import main
+from autojit.launch import bisect as bisect_command
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -38,37 +42,16 @@ if "status" in sys.argv:
     sys.exit(0 if roots > 50 else "no roots")
 """
 
-SLOW = """
-import numpy as np
 
-def step(x):
-    for k in range(2):
-        x = x + k
-    return x
-
-def large(x):
-    for k in range(3):
-        x = np.sqrt(x * x + k)
-    return x
-
-large(np.ones(1000))
-x = np.ones(4)
-for turn in range(30_000):
-    x = step(x) - 1
-large(np.ones(1001))
-"""
-
-
-def bisect(folder, *words, flags="", given=""):
+def bisect(folder, *words, flags=""):
     env = {**os.environ, "PYTHONPATH": str(ROOT), "AUTOJIT_FLAGS": flags}
     command = [sys.executable, "-m", "autojit", "bisect", *words]
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, input=given)
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
 
 
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "different.py").write_text(DIFFERENT)
-    (tmp_path / "slow.py").write_text(SLOW)
     return tmp_path
 
 
@@ -85,8 +68,7 @@ def test_the_cluster_that_makes_the_output_differ(folder):
 
 
 def test_the_cluster_that_makes_the_program_fail(folder):
-    (folder / "different.py").write_text(f"import sys\ndata = sys.stdin.read()\nassert data == 'given', data\n{DIFFERENT}")
-    found = bisect(folder, "--", sys.executable, "different.py", "status", given="given")
+    found = bisect(folder, "--", sys.executable, "different.py", "status")
     assert "cluster 5 makes the difference" in found.stdout
     assert found.stdout.endswith("exit status 1 instead of 0: no roots\n")
 
@@ -108,10 +90,26 @@ def test_programs_that_do_something_else_in_each_run(folder):
     assert found.returncode == 1 and "the program does not do the same in each run" in found.stdout
 
 
-def test_the_cluster_that_makes_a_launched_program_slow(folder):
-    found = bisect(folder, "--slow", "--repeat=1", "--", sys.executable, "-m", "autojit", "run", "slow.py")
-    assert found.returncode == 0, found
-    assert " of `step`, lines 5-7: " in found.stdout, found.stdout
+@pytest.mark.parametrize("slow", [1, 2, 5, 8, 9])
+def test_the_cluster_that_makes_a_program_slow(slow, monkeypatch, capsys):
+    entry = {"region": [3, 4], "cluster": "cluster_0", "operations": ["np.add"], "lines": [["program.py", 3, "x + 1"]], "graph": "..."}
+    clusters = {number: {**entry, "function": f"f{number}"} for number in range(1, 10)}
+
+    def run(self, flags):
+        fuel = 0 if "--auto_jit=0" in flags else min(9, int(re.search(r"--clustering_fuel=(\d+)", flags)[1]))
+        # Each cluster but one gains a little.
+        return bisect_command.Run("", "", 0, 5 - 0.1 * fuel + 2 * (fuel >= slow), clusters if fuel else {})
+
+    monkeypatch.setattr(bisect_command._Search, "_run", run)
+    assert main(["bisect", "--slow", "--", "program"]) == 0
+    told = capsys.readouterr().out
+    assert f"cluster {slow} takes 1.90 s more than NumPy does in its place\ncluster_0 of `f{slow}`, lines 3-4: np.add" in told
+
+
+def test_a_program_that_is_not_slow(monkeypatch, capsys):
+    monkeypatch.setattr(bisect_command._Search, "_run", lambda self, flags: bisect_command.Run("", "", 0, 5.0, {}))
+    assert main(["bisect", "--slow", "--", "program"]) == 1
+    assert "it is not slower" in capsys.readouterr().out
 
 
 def test_what_cannot_be_run(folder):

@@ -10,7 +10,6 @@ import re
 import shlex
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -75,7 +74,6 @@ class _Search:
     def __init__(self, words: list[str], given: argparse.Namespace, folder: Path) -> None:
         self._words, self._folder = words, folder
         self._rtol, self._repeat = given.rtol, max(1, given.repeat)
-        self._input = None if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
         self.plain = self._run("--auto_jit=0")
         self.whole = self._run(_fuel(_ALL))
         count = max(self.whole.clusters, default=0)
@@ -140,7 +138,7 @@ class _Search:
         environment = {**os.environ, ENVIRONMENT_VARIABLE: mine, LEDGER: str(ledger)}
         start = time.perf_counter()
         try:
-            done = subprocess.run(self._words, env=environment, input=self._input, capture_output=True)
+            done = subprocess.run(self._words, env=environment, stdin=subprocess.DEVNULL, capture_output=True)
         except OSError as error:
             raise AutojitError(f"`{shlex.join(self._words)}` cannot be run: {error.strerror}") from error
         seconds = time.perf_counter() - start
