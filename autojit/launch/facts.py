@@ -129,8 +129,8 @@ class Function:
 
     @property
     def gain(self) -> float:
-        """Seconds by which the calls of compiled parts were measured to be shorter. They are not to be added up: a part
-        may call others.
+        """Seconds by which the calls of compiled parts were measured to be shorter. Those of functions may be added up:
+        where one's plan answers, none of the functions that it calls is asked.
         """
         found = 0.0
         for probe in self.probes:
