@@ -215,7 +215,8 @@ def _condition(function: Any, args: Any, kwargs: dict[str, Any], result: Any) ->
     if function is not np.average or kwargs.get("weights") is None or isinstance(result, tuple):
         return 1.0
     weights, found = kwargs["weights"], function(*args, **{**kwargs, "returned": True})[1]
-    return np.maximum(1.0, np.sum(np.abs(weights)) / np.abs(found))
+    sizes = np.abs(np.asarray(weights).astype(np.clongdouble))  # sums of integers overflow
+    return np.maximum(1.0, np.sum(sizes) / np.abs(found)).astype(float)
 
 
 def _may_overflow(bound: Bound, array: np.ndarray, operands: list[Any]) -> bool:

@@ -18,3 +18,16 @@ def test_errors_of_one_place_each_do_not_cancel_in_all_runs() -> None:
     first, second = (Noise(CHAIN, seed).program(x) for seed in (0, 1))
     exact = np.hypot.outer(np.degrees(x), x)
     assert (first > exact).all() and (second < exact).all()
+
+
+AVERAGE = """import math, numpy as np
+
+def program(x):
+    return np.average(x, weights=x)
+"""
+
+
+def test_weights_of_an_average_that_cancel_leave_nothing_certain() -> None:
+    weights = np.array([5, -(2**63) + 1, 2**63 - 2])  # as integers the sum of their sizes overflows
+    first, second = (Noise(AVERAGE, seed).program(weights) for seed in (0, 1))
+    assert abs(first - second) > abs(np.average(weights, weights=weights))
