@@ -216,7 +216,7 @@ def test_the_summary_of_calls_that_were_left_to_numpy_and_of_what_is_not_judged(
 def test_the_summary_tells_what_was_saved(monkeypatch):
     captures = [SimpleNamespace(what=what, seconds=seconds) for what, seconds in (("captured", 0.02), ("kept", 5.0), ("captured", 0.04))]
     one = SimpleNamespace(
-        name="f", file="a.py", state="compiled", is_compiled=True, gain=1.5, hits=300, speed=None, natives=lambda: [],
+        name="f", file="a.py", state="compiled", is_compiled=True, gain=1.5, hits=300, speed=None, natives=list,
         controllers=[SimpleNamespace(history=SimpleNamespace(events=captures))],
     )  # fmt: skip
     other = SimpleNamespace(**{**vars(one), "name": "g", "gain": 0.75})

@@ -19,7 +19,8 @@ def summary() -> str:
     lines = [f"autojit: {len(compiled)} of {len(everyone)} functions that were looked into are compiled{early}"]
     saved = sum(each.gain for each in compiled)
     if saved:
-        lines.append(f"  their calls took some {saved:.2f} s less than in NumPy; capturing took {_captured(everyone):.2f} s")
+        told = f"  their calls took some {saved:.2f} s less than in NumPy"
+        lines.append(f"{told}; capturing took {_captured(everyone):.2f} s")
     for each in sorted(compiled, key=lambda each: each.gain, reverse=True):
         lines.append(f"  {each.name} ({short(each.file)}): {_speed(each)}")
     native = sorted((place for each in everyone for place in each.natives()), key=lambda place: -place.seconds)
