@@ -311,6 +311,8 @@ class Functions(Arrays):
                 raise CannotCapture("raises", f"TypeError: too many arguments for `{row.name}`")
             if any(name in kwargs for name in names) or (len(args) > function.nin and "out" in kwargs):
                 raise CannotCapture("raises", f"TypeError: `{row.name}` takes its operands by position, and `out` once")
+            if len(args) > function.nin and function in (np.maximum, np.minimum):
+                raise CannotCapture("keyword", f"`out` of `{row.name}` by position, which is deprecated")
             if len(args) > function.nin + 1:
                 raise CannotCapture("keyword", f"several arrays for the results of `{row.name}`")
             given = dict(zip([*names, "out"], args, strict=False))

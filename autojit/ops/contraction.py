@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autojit.ir.op import Lower, Op
+from autojit.errors import CannotCapture
+from autojit.ir.op import Infer, Lower, Op
 from autojit.ir.spec import Spec
 from autojit.jax_names import jnp, lax
 from autojit.ops import exact
@@ -67,16 +68,30 @@ def _product(
     call = more.pop("call", function)
     lower = more.pop("lower", None) or lower_product(rule, sums=sums)
     dtype, scalars = more.pop("dtype", call), more.pop("scalars", True)
+    infer = by_shape(public_name(function), call, rule, dtype, scalars=scalars)
     return Op(
         name=public_name(function),
         call=call,
         family="contraction",
         operands=operands,
         params=params,
-        infer=by_shape(public_name(function), call, rule, dtype, scalars=scalars),
+        infer=more.pop("infer", lambda given: given)(infer),
         lower=lower,
         **more,
     )
+
+
+def _of_space(infer: Infer) -> Infer:
+    """`np.cross`: vectors of two elements are NumPy's, which warns of them."""
+
+    def checked(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+        for spec, name in zip(specs, ("axisa", "axisb"), strict=True):
+            axis = params.get("axis", params.get(name, -1))
+            if -spec.ndim <= axis < spec.ndim and spec.shape[axis] == 2:
+                raise CannotCapture("keyword", "`np.cross` of vectors of two elements, which is deprecated")
+        return infer(specs, params)
+
+    return checked
 
 
 def _dot_samples(rng: Any) -> list[Any]:
@@ -241,6 +256,7 @@ PRODUCTS = (
         ("a", "b"),
         ("axisa", "axisb", "axisc", "axis"),
         dtype=lambda a, b, **axes: np.subtract(*[np.multiply(a.reshape(-1)[:0], b.reshape(-1)[:0])] * 2),
+        infer=_of_space,
         sums=False,
         samples=lambda rng: [
             ((rng.random((5, 3)), rng.random((5, 3))), {}),

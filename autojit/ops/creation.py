@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any
@@ -263,7 +264,7 @@ ARANGE = Op(
 
 
 def _linspace_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
-    num = params.get("num", 50)
+    num = operator.index(params.get("num", 50))
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     dtype = params.get("dtype")

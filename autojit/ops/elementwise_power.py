@@ -59,9 +59,16 @@ def _lower(function: np.ufunc) -> Callable[..., Any]:
         trap_if(of_large(exponent), trap)  # its product with a logarithm may overflow
         known = exponent if isinstance(node.inputs[1], Const) and exponent.ndim == 0 else None
         x, y = exact.broadcast(*xs, shape=node.outputs[0].spec.shape)
+        if kind(x) == "f" and not _is_other_than_half(node.inputs[1]):
+            # NumPy's loops take the square root for an exponent that stands still; these bases tell the two apart.
+            trap_if(((y == 0.5) & ((x == -jnp.inf) | ((x == 0) & exact.signbit(x)))).any(), trap)
         return (_power(x, y, known),)
 
     return lower
+
+
+def _is_other_than_half(exponent: Any) -> bool:
+    return isinstance(exponent, Const) and not np.any(np.asarray(exponent.value) == 0.5)
 
 
 def _power(x: Any, y: Any, known: Any) -> Any:

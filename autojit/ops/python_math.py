@@ -20,6 +20,7 @@ from autojit.ops import elementwise_bits as bits
 from autojit.ops import elementwise_math as rules
 from autojit.ops import exact
 from autojit.ops.families import row
+from autojit.ops.python_scalars import trap_large
 
 Trap = Callable[[Any], None]
 
@@ -96,9 +97,11 @@ def _row(name: str, rule: Callable[..., Any]) -> Op:
 
 
 def _each(*xs: Any, function: str) -> np.ndarray:
-    call = (lambda x, y: x / y) if function == "divide" else getattr(math, function)
-    arrays = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in xs))
-    found = [call(*map(float, numbers)) for numbers in zip(*(array.ravel() for array in arrays), strict=True)]
+    is_quotient = function == "divide"
+    call = (lambda x, y: x / y) if is_quotient else getattr(math, function)
+    # Python rounds a quotient of ints once.
+    arrays = np.broadcast_arrays(*(np.asarray(x, None if is_quotient else np.float64) for x in xs))
+    found = [call(*numbers) for numbers in zip(*(array.ravel().tolist() for array in arrays), strict=True)]
     return np.array(found, bool if function in _TESTS else np.float64).reshape(arrays[0].shape)
 
 
@@ -109,6 +112,8 @@ def _each_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ..
 
 def _each_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     name, shape = node.keywords["function"], node.outputs[0].spec.shape
+    if name == "divide":
+        trap_large(xs, trap)
     xs = [jnp.broadcast_to(x.astype(np.float64), shape) for x in xs]
     if name == "divide":
         trap(jnp.any(xs[1] == 0))  # Python raises ZeroDivisionError

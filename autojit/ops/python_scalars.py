@@ -42,7 +42,15 @@ def _lower(rule: Callable[..., Any]) -> Callable[..., Any]:
     return lower
 
 
+def trap_large(values: Sequence[Any], trap: Trap) -> None:
+    """Leave ints that no float can hold to Python, which rounds a quotient of ints once."""
+    for value in values:
+        if value.dtype == np.int64:
+            trap(jnp.any((value > _EXACT) | (value < -_EXACT)))
+
+
 def _divide(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
+    trap_large(xs, trap)
     x, y = (value.astype(np.float64) for value in xs)
     trap(y == 0)  # Python raises ZeroDivisionError
     return (exact.divide(x, y),)

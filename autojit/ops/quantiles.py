@@ -34,6 +34,8 @@ def quantile_infer(function: Any) -> Infer:
 
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
         a, *rest = specs
+        if function is np.quantile and rest[0].dtype.kind in "biu":  # NumPy takes an element, and its dtype
+            raise CannotCapture("keyword", "an integer as the quantile of `np.quantile`")
         (found,) = specs_of(function(small_dummy(a), *map(_point, rest), **params))
         if 0 in a.shape or not a.shape or any(point.ndim > 1 for point in rest):
             raise CannotCapture("keyword", f"`{public_name(function)}` of an array of this shape")
@@ -50,8 +52,14 @@ def _point(spec: Spec) -> Any:
     return 0.5 if spec.kind == "python" else np.full((1,) * spec.ndim, 0.5, spec.dtype)[()]
 
 
-def _sorted(x: Any, axis: Any) -> tuple[Any, Any]:
+def _sorted(x: Any, axis: Any, trap: Trap) -> tuple[Any, Any]:
     """`x` sorted along its first axis, which holds all elements of the axes; and where its largest is NaN."""
+    if exact.is_inexact(x):
+        parts = (lax.real(x), lax.imag(x)) if jnp.iscomplexobj(x) else (x,)
+        for part in parts:  # zeros may come in any order, whose signs are seen
+            trap(jnp.any((part == 0) & exact.signbit(part)))
+        if len(parts) > 1:
+            trap(jnp.any(x != x))
     axes = _axes(axis, x.ndim)
     x = jnp.moveaxis(x, axes, range(len(axes)))
     x = lax.sort(x.reshape(-1, *x.shape[len(axes) :]), dimension=0, is_stable=False)
@@ -62,7 +70,7 @@ def _median(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     (x,) = xs
     spec = node.outputs[0].spec
     wide = jnp.float32 if spec.dtype == np.float16 else spec.dtype
-    ordered, missing = _sorted(x, node.keywords.get("axis"))
+    ordered, missing = _sorted(x, node.keywords.get("axis"), trap)
     half = ordered.shape[0] // 2
     middle = ordered[half].astype(wide)
     if ordered.shape[0] % 2 == 0:
@@ -79,7 +87,7 @@ def _quantile_lower(scale: int) -> Lower:
         if scale != 1:
             q = exact.divide(q, jnp.asarray(scale, q.dtype))
         trap(jnp.any(~((q >= 0) & (q <= 1))))
-        ordered, missing = _sorted(x, node.keywords.get("axis"))
+        ordered, missing = _sorted(x, node.keywords.get("axis"), trap)
         place = q * (ordered.shape[0] - 1)
         before = jnp.clip(jnp.floor(place), 0, ordered.shape[0] - 1)
         low = before.astype(jnp.int64)
@@ -132,7 +140,7 @@ def _row(function: Any, lower: Lower, points: tuple[Any, ...], **more: Any) -> O
 
 
 ROWS = (
-    _row(np.median, _median, ()),
+    _row(np.median, _median, (), traps=True),
     _row(np.percentile, _quantile_lower(100), (50, 12.5, np.array([10, 90])), traps=True),
     _row(np.quantile, _quantile_lower(1), (0.5, np.float64(0.3), np.array([0.1, 0.9])), traps=True),
 )

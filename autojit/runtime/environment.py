@@ -11,6 +11,8 @@ from numpy._core import umath
 _DEFAULT = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
 _state = umath._extobj_contextvar  # type: ignore[attr-defined] -- private to NumPy
 _unset = object()
+#: What a filter may do with a warning that compiled code does not give.
+_QUIET = frozenset(["default", "ignore", "once", "module"])
 _default_state: Any = _state.get(_unset) if np.geterr() == _DEFAULT else _unset
 
 _filters: Any = None
@@ -32,9 +34,12 @@ def is_default() -> bool:
 def _look(filters: Any) -> bool:
     global _filters, _filters_seen, _filters_quiet
     quiet = True
-    for action, _message, category, _module, _line in filters:
+    for action, message, category, module, line in filters:
         if issubclass(RuntimeWarning, category):
-            quiet = action in ("default", "ignore", "once", "module")
-            break
+            quiet = action in _QUIET
+            if not quiet or (message is None and module is None and not line):
+                break  # what holds for some messages, modules or lines alone hides none of the filters behind it
+    else:
+        quiet = warnings.defaultaction in _QUIET  # type: ignore[attr-defined] -- Python's own name for it
     _filters, _filters_seen, _filters_quiet = filters, tuple(filters), quiet
     return quiet
