@@ -235,7 +235,11 @@ def _methods(g: Any) -> str:
     if value.size:
         places = [g.random.randrange(-value.size, value.size) for _ in range(2)]
         forms += [f"{x}.put({places}, {number})", f"np.put({x}, {places}, [{number}, {number}], mode='wrap')"]
+    if len(value) > 1:
+        forms += [f"{x}[:2] = {x}[1], {x}[0]", f"{x}[:2] = [{x}[1], {x}[0]]", f"{x}.flat[1:] = {x}.ravel()[:-1]"]
+        forms += [f"np.copyto({x}[1:], {x}[:-1], where={x}[:-1] != 0)", f"{x}.flat = {x}[::-1]"]
     if value.ndim >= 2:
+        forms += [f"np.fill_diagonal({x}, np.diagonal({x})[::-1])"] if value.ndim == 2 else []
         forms += [f"np.fill_diagonal({x}, {number})", f"np.fill_diagonal({x}, {number}, wrap=True)"]
     if value.ndim == 2 and value.shape[0] == value.shape[1]:
         forms += [f"np.einsum('ii->i', {x})[...] = {number}", f"np.einsum('ii->i', {x})[1:] += 1"]

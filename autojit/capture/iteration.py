@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from autojit.capture.masked import MaskedArrays
 from autojit.capture.put_functions import flat_items
 from autojit.capture.values import Arr, Flat, Items, Known, Opaque, Rows, Stream, describe, is_plain
@@ -33,7 +35,12 @@ class Iteration(MaskedArrays):
             self._check_trips(value.shape[0])
             return (self.getitem(value, Known(position)) for position in range(value.shape[0]))
         if isinstance(value, Flat):
-            return self.each(flat_items(self, value.array))
+            array = value.array
+            if array.kind != "array" or array.dummy.flags.c_contiguous:
+                return self.each(flat_items(self, array))
+            self.layout_matters(array)
+            self._check_trips(array.spec.size)
+            return (self.getitem(array, _at(array, position)) for position in range(array.spec.size))
         if isinstance(value, Items) and is_plain(value.kind):
             self._check_trips(len(value.items))
             return self._keys(value.items) if isinstance(value.items, dict) else iter(value.items)
@@ -138,6 +145,11 @@ class Iteration(MaskedArrays):
 
     def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         raise NotImplementedError
+
+
+def _at(array: Arr, position: int) -> Items:
+    """The index of an element that is found by its number in C order."""
+    return Items(tuple, [Known(int(place)) for place in np.unravel_index(position, array.shape)])
 
 
 __all__ = ["MAX_TRIPS", "Iteration"]

@@ -62,7 +62,10 @@ class MaskedArrays(RaggedFunctions):
             return None, 0
         count = first.mask.spec.ndim
         for axis, part in enumerate(parts[:count]):
-            if not isinstance(part, Masked) or part.places != axis or part.mask is not first.mask:
+            if not isinstance(part, Masked) or part.places is None or part.mask is not first.mask:
+                return None, 0
+            numbered, numbers = part.places
+            if numbered != axis or part.full.storage.value is not numbers:  # they may have been changed
                 return None, 0
         return (self.fresh(first.mask), count) if len(parts) >= count else (None, 0)
 
@@ -183,8 +186,11 @@ class MaskedArrays(RaggedFunctions):
                 return self.places_of(array)
             return super().call_method(array, name, args, kwargs)
         if name == "copy" or (name in ("ravel", "flatten") and array.full.dummy.ndim == array.mask.spec.ndim):
-            full = array.full if name == "ravel" else self.copy(array.full)
-            return Masked(full, array.mask, array.places)
+            if name == "ravel":
+                return Masked(array.full, array.mask, array.places)
+            copied, places = self.copy(array.full), array.places
+            still = places is not None and array.full.storage.value is places[1]
+            return Masked(copied, array.mask, (places[0], copied.storage.value) if still else None)
         if name == "astype" and len(args) == 1 and not kwargs:
             return self.apply(TABLE["astype"], [array], {"dtype": np.dtype(self.static(args[0]))})
         if name == "fill" and len(args) == 1:
@@ -221,7 +227,7 @@ class MaskedArrays(RaggedFunctions):
             shape = tuple(length if a == axis else 1 for a in range(array.dummy.ndim))
             column = self.apply(TABLE["np.reshape"], [numbers], {"shape": shape})
             grid = self.apply(TABLE["np.broadcast_to"], [column], {"shape": array.shape})
-            found.append(Masked(grid, operand, axis))
+            found.append(Masked(grid, operand, (axis, grid.storage.value)))
         return Items(tuple, found)
 
     # ---- operations

@@ -23,6 +23,29 @@ def mask_is_apart(key: Any, array: Any) -> None:
                 raise CannotCapture("overlap", "the mask lies in the array that is written")
 
 
+def items_are_apart(array: Arr, index: Index, operands: list[Any], items: list[Any]) -> None:
+    """Whether the items of a list may be assigned at once: NumPy fills a basic index with one after the other.
+
+    Raises:
+        CannotCapture: One of them lies in the array that is written.
+    """
+    if _has_arrays(index, operands):
+        return
+    for item in items:
+        if isinstance(item, Arr) and item.kind == "array" and item.storage.may_be(array.storage):
+            raise CannotCapture("overlap", "the items of a list lie in the array that they are assigned to")
+
+
+def flat_is_apart(array: Arr, value: Any) -> None:
+    """Whether values may be assigned to flat elements at once: NumPy copies one after the other.
+
+    Raises:
+        CannotCapture: They lie in the array that is written.
+    """
+    if isinstance(value, Arr) and value.spec.size > 1 and value.storage.may_be(array.storage):
+        raise CannotCapture("overlap", "flat elements are assigned from the same memory")
+
+
 def vector_is_apart(array: Arr, index: Index, operands: list[Any], value: Any) -> None:
     """Whether `array[index] = value` may be done at once: NumPy copies the value first, except for some vectors.
 
@@ -30,9 +53,15 @@ def vector_is_apart(array: Arr, index: Index, operands: list[Any], value: Any) -
         CannotCapture: A vector is assigned to another one in the same memory, in one direction with other steps, or
             to the elements that a mask selects.
     """
-    if not isinstance(value, Arr) or value.storage is not array.storage or not value.dummy.ndim:
+    if not isinstance(value, Arr) or value.storage is not array.storage:
         return
-    if index.entries == (Place(0),) and operands[0].spec.dtype == np.bool_:
+    is_mask = index.entries == (Place(0),) and operands[0].spec.dtype == np.bool_
+    if value.dtype != array.dtype and value.kind == "array" and (is_mask or not _has_arrays(index, operands)):
+        # Part of a complex number: it is cast anew for each element, of which it is one.
+        raise CannotCapture("overlap", "a part of complex numbers is assigned to them")
+    if not value.dummy.ndim:
+        return
+    if is_mask:
         count_axis = array.dummy.ndim - operands[0].spec.ndim
         if value.dummy.ndim > count_axis and value.shape[-count_axis - 1] != 1:
             raise CannotCapture("overlap", "elements that a mask selects are assigned from the same memory")
@@ -42,17 +71,21 @@ def vector_is_apart(array: Arr, index: Index, operands: list[Any], value: Any) -
         raise CannotCapture("overlap", "a vector is assigned to another one in the same memory")
 
 
+def _has_arrays(index: Index, operands: list[Any]) -> bool:
+    """Whether an index has arrays, whose assignment NumPy does otherwise."""
+    specs = [operands[entry.operand].spec for entry in index.entries if isinstance(entry, Place)]
+    return any(spec.shape or spec.dtype == np.bool_ for spec in specs)
+
+
 def _steps(array: Arr, index: Index, operands: list[Any]) -> list[int]:
     """The strides of what an index selects; none for an index with arrays, whose assignment NumPy does otherwise."""
+    if _has_arrays(index, operands):
+        return []
     strides = array.dummy.strides
     taken = sum(entry is not None and entry is not Ellipsis for entry in index.entries)
     steps: list[int] = []
     axis = 0
     for entry in index.entries:
-        if isinstance(entry, Place):
-            spec = operands[entry.operand].spec
-            if spec.shape or spec.dtype == np.bool_:
-                return []
         if entry is Ellipsis:
             after = axis + array.dummy.ndim - taken
             steps += strides[axis:after]

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.overlap import mask_is_apart
+from autojit.capture.overlap import flat_is_apart, mask_is_apart, vector_is_apart
 from autojit.capture.values import Arr, Items, Known, Storage, Sym
 from autojit.errors import CannotCapture
+from autojit.ir.index import Index
 from autojit.ir.spec import Spec
 from autojit.ops.chapters import TABLE
 
@@ -56,6 +57,7 @@ def put_flat(self: Any, array: Arr, key: Any, value: Any) -> None:
     """`array.flat[key] = value`, which repeats the values that are too few."""
     view = flat_view(self, array)
     value = exactly(self, value, array)
+    flat_is_apart(array, value)
     if not isinstance(value, Known | Sym) or isinstance(getattr(value, "value", None), list | tuple):
         value = self.as_array(value)
         wanted = self.getitem(view, key)
@@ -73,6 +75,8 @@ def rule_put(self: Any, array: Any, indices: Any, values: Any, mode: Any = Known
     places = self.as_array(indices)
     if places.dtype.kind not in "iu":
         raise CannotCapture("keyword", "`np.put` at indices that are not integers")
+    if isinstance(values, Arr) and values.kind == "array":
+        values = self.copy(values)  # as NumPy does
     put_flat(self, array, self.reshape(places, (-1,)), values)
     return Known(None)
 
@@ -87,6 +91,7 @@ def rule_place(self: Any, array: Any, mask: Any, values: Any) -> Any:
     values = self.as_array(values)
     if values.spec.size != 1:
         raise CannotCapture("data-shape", "`np.place` of several values: the data decides which goes where")
+    mask_is_apart(mask, array)
     return _put_where(self, array, mask, self.reshape(values, ()), "np.place")
 
 
@@ -145,6 +150,7 @@ def rule_copyto(
     if mask.dtype != np.bool_:
         raise CannotCapture("raises", "TypeError: a mask that is not of bools")
     mask_is_apart(mask, target)
+    vector_is_apart(target, Index((Ellipsis,)), [], value)
     if not isinstance(value, Arr):
         value = exactly(self, value, target)
     choose(self, target, mask, self.as_array(value))

@@ -9,6 +9,7 @@ import numpy as np
 
 from autojit.capture.bounds import Bound, Bounds
 from autojit.capture.lists import from_list, is_list
+from autojit.capture.overlap import items_are_apart
 from autojit.capture.values import Arr, Items, Known, LoopInt, Method, Ragged, Selected, Span, Sym
 from autojit.capture.views import SliceParts
 from autojit.errors import CannotCapture
@@ -299,6 +300,7 @@ class RaggedViews(Bounds):
         """Assign to the places that are meant: a choice between new and old elements, written as a whole."""
         full = target.full
         if is_list(value):
+            items_are_apart(full, Index((Ellipsis,)), [], self.flatten(value)[1])
             value = from_list(self, value, full.dtype)
         if _ndim(value) > full.dummy.ndim:
             raise CannotCapture("moving-shape", "an assigned value with more axes than the slice")

@@ -244,12 +244,13 @@ class Masked(Selected):
     Attributes:
         full: An array whose first axes are those of the mask; the mask makes one axis of them.
         mask: The mask's value; equal masks are one value.
-        places: For a result of `np.nonzero`, of which axis of the mask it has the numbers.
+        places: For a result of `np.nonzero`, of which axis of the mask it has the numbers, and what the memory of
+            `full` holds as long as it has them.
     """
 
     full: Arr
     mask: Operand
-    places: int | None = None
+    places: tuple[int, Operand] | None = None
 
 
 @dataclass(eq=False, slots=True)

@@ -275,6 +275,8 @@ def _rule_insert(self: Any, array: Any, places: Any, values: Any, axis: Any = Kn
 def _method_sort(self: Any, array: Arr, axis: Any = Known(-1), **kwargs: Any) -> Any:
     if kwargs:
         raise CannotCapture("keyword", "an argument of `ndarray.sort`")
+    if self.static(axis) is None:
+        raise CannotCapture("raises", "TypeError: an array is sorted in place along an axis")
     self.write(array, self.read(self.call_row(TABLE["np.sort"], [array], {"axis": axis})))
     return Known(None)
 
@@ -338,13 +340,14 @@ def _method_astype(self: Any, array: Arr, dtype: Any, **kwargs: Any) -> Arr:
     order = options.pop("order", "K")
     if options.pop("casting", "unsafe") != "unsafe" or order not in ("K", "A", "C") or options:
         raise CannotCapture("keyword", "an argument of `astype`")
+    if order != "K":
+        self.layout_matters(array)
     result = self.astype(array, wanted, copy)
     flags = array.dummy.flags
     if order == "A" and not flags.c_contiguous:
         order = "K" if flags.f_contiguous else "C"
     if order == "K" or result.kind != "array" or result.dummy.flags.c_contiguous:
         return result
-    self.layout_matters(array)
     return self.copy(result)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from autojit.capture import layout
 from autojit.capture.inverse import READONLY_VIEWS
 from autojit.capture.lists import MOST, check_axes, from_list, is_list
-from autojit.capture.overlap import vector_is_apart
+from autojit.capture.overlap import items_are_apart, vector_is_apart
 from autojit.capture.recorder import Recorder, describe
 from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym, ViewStep, make_dummy, plain
 from autojit.errors import CannotCapture
@@ -150,6 +150,7 @@ class Views(Recorder):
             raise CannotCapture("raises", "TypeError: a NumPy scalar does not support item assignment")
         index, operands, _, _ = self.index(array, key)
         if is_list(value):
+            items_are_apart(array, index, operands, self.flatten(value)[1])
             value = from_list(self, value, array.dtype)
             check_axes(self, array, index, operands, value)
         if isinstance(value, Arr) and value.dtype == array.dtype:
