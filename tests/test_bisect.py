@@ -70,7 +70,7 @@ def test_the_cluster_that_makes_the_output_differ(folder):
 def test_the_cluster_that_makes_the_program_fail(folder):
     found = bisect(folder, "--", sys.executable, "different.py", "status")
     assert "cluster 5 makes the difference" in found.stdout
-    assert found.stdout.endswith("exit status 1 instead of 0: no roots\n")
+    assert found.stdout.endswith("exit status 1 instead of 0 (no roots)\n")
 
 
 def test_the_flags_of_the_environment_hold(folder):
@@ -84,6 +84,37 @@ def test_numbers_that_are_close(folder):
     assert found.returncode == 1 and "the output and the exit status are those without autojit" in found.stdout
 
 
+def test_numbers_in_arrays_have_other_widths():
+    close, far = "[1.                 2.0000000000000004]", "[1.                 2.1000000000000001]"
+    assert bisect_command._same("[1. 2.]", close, 1e-9)
+    assert not bisect_command._same("[1. 2.]", far, 1e-9) and not bisect_command._same("[1. 2.]", close, 0.0)
+
+
+OWN = """
+@aj.autocluster(clustering_fuel=1)
+def own(x):
+    return np.exp(x) * 2
+
+own(x)
+"""
+
+
+def test_what_another_process_and_a_functions_own_fuel_do(folder):
+    (folder / "parent.py").write_text(
+        "import subprocess, sys, numpy as np, autojit as aj\nx = np.ones(3)\n"
+        f"{OWN}\nprint(aj.autocluster(lambda x: x + 1)(x), flush=True)\nsubprocess.run([sys.executable, 'different.py'])"
+    )
+    found = bisect(folder, "--", sys.executable, "parent.py")
+    assert found.returncode == 1 and "parent.py: 1 cluster(s)" in found.stdout
+    assert "with all of these clusters the output is the same: another process" in found.stdout
+
+
+def test_a_program_that_fails_in_any_case(folder):
+    (folder / "failing.py").write_text("import autojit\n1 / 0")
+    found = bisect(folder, "--", sys.executable, "failing.py")
+    assert "it ends with status 1 either way (ZeroDivisionError: division by zero): there is nothing to look for" in found.stdout
+
+
 def test_programs_that_do_something_else_in_each_run(folder):
     (folder / "other.py").write_text("import os, autojit\nprint(os.getpid())")
     found = bisect(folder, "--", sys.executable, "other.py")
@@ -92,7 +123,7 @@ def test_programs_that_do_something_else_in_each_run(folder):
 
 @pytest.mark.parametrize("slow", [1, 2, 5, 8, 9])
 def test_the_cluster_that_makes_a_program_slow(slow, monkeypatch, capsys):
-    entry = {"region": [3, 4], "cluster": "cluster_0", "operations": ["np.add"], "lines": [["program.py", 3, "x + 1"]], "graph": "..."}
+    entry = {"policy": "eager", "region": [3, 4], "cluster": "cluster_0", "operations": ["np.add"], "lines": [["program.py", 3, "x + 1"]], "graph": "..."}
     clusters = {number: {**entry, "function": f"f{number}"} for number in range(1, 10)}
 
     def run(self, flags):

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import site
 import subprocess
 import sys
 import time
@@ -412,3 +413,40 @@ def test_an_armed_function_that_another_one_calls_has_one_controller():
     controller = _called.__autojit_controller__
     assert not controller.callees and not controller.no_source
     assert not _halved.__autojit_controller__.no_source
+
+
+BYTES = """
+import atexit, sys
+import numpy as np
+
+atexit.register(lambda: print("at the end", type(sys.last_value).__name__, sys.last_type is type(sys.last_value)))
+
+def work(x):
+    for _ in range(2):
+        x = x + len(b"data")
+    return x
+
+print(work(np.zeros(2)), __file__)
+1 / 0
+"""
+
+
+def test_bytes_the_last_error_and_the_name_of_the_file(folder):
+    (folder / "sub").mkdir()
+    (folder / "failing.py").write_text(BYTES)
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "AUTOJIT_FLAGS": "--disk_cache=false --policy=eager"}
+    for name in ("failing.py", "./failing.py", "sub/../failing.py"):
+        plain, fast = (
+            subprocess.run([sys.executable, "-bb", *how, name], cwd=folder, env=env, capture_output=True, text=True)
+            for how in ([], ["-m", "autojit", "run"])
+        )
+        assert "at the end ZeroDivisionError True" in plain.stdout
+        assert (fast.stdout, fast.stderr, fast.returncode) == (plain.stdout, plain.stderr, plain.returncode)
+
+
+def test_which_folders_are_the_users():
+    package = Path(hook.__file__).resolve().parents[1]
+    scope = hook.Scope()
+    assert scope.has("demo", f"{package}_demo/program.py") and not scope.has("autojit.api", f"{package}/api.py")
+    for installed in [site.getusersitepackages(), *site.getsitepackages()]:
+        assert not scope.has("pandas", f"{installed}/pandas/core.py")

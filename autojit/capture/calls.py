@@ -231,6 +231,8 @@ class Calls(Builtins):
         # A decorated function has probes in its code; defaults may have been changed since.
         source = source_of(original_of(function) or function)
         path = known.path or self.prologue.constant(function)
+        if not trusted:
+            self._expect_code(function, path)
         env = self._bind_arguments(function, path, args, kwargs, trusted)
         function = original_of(function) or function
         names = frozenset(function.__code__.co_varnames) | frozenset(function.__code__.co_cellvars)
@@ -243,6 +245,12 @@ class Calls(Builtins):
         )
         frame.postponed = source.postponed
         return self._run(source.node, frame)
+
+    def _expect_code(self, function: types.FunctionType, path: str) -> None:
+        """Code may be exchanged under a function's identity; autojit does so itself."""
+        is_own = original_of(function) is not None
+        code = f"{path}.__autojit_code__" if is_own else self.prologue.constant(function.__code__)
+        self.prologue.check(f"{path}.__code__ is {code}", f"`{function.__name__}` is the same function")
 
     def bound_anew(self, names: tuple[str, ...]) -> bool:
         """Whether the region has bound one of its own function's cell variables: the cell itself has the old value."""

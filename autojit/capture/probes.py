@@ -74,7 +74,7 @@ def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object, ti
             return probes[int(const[len(_MARK) :])]
         if isinstance(const, types.CodeType):
             return inner(const).replace(co_qualname=const.co_qualname.replace(*names, 1))
-        return twins if const == _TWINS else const
+        return twins if isinstance(const, str) and const == _TWINS else const  # `python -b` warns of bytes
 
     def inner(code: types.CodeType) -> types.CodeType:
         return code.replace(co_consts=tuple(map(resolve, code.co_consts)))

@@ -124,11 +124,10 @@ class Recorder(Memory):
         if isinstance(value, types.FunctionType) and original_of(value) is None:
             # Not the function itself: one made anew at each call of an outer function does the same.
             name = self.prologue.let("o", path)
-            code, namespace = constant(value.__code__), constant(value.__globals__)
-            check(
-                f"type({name}) is {constant(kind)} and {name}.__code__ is {code} and {name}.__globals__ is {namespace}",
-                f"`{what}` is the same function",
-            )
+            why = f"`{what}` is the same function"
+            check(f"type({name}) is {constant(kind)}", why)
+            check(f"{name}.__code__ is {constant(value.__code__)}", why)
+            check(f"{name}.__globals__ is {constant(value.__globals__)}", why)
             return Known(value, name)
         if isinstance(value, types.MethodType) and type(value.__func__) is types.FunctionType:
             name = self.prologue.let("o", path)

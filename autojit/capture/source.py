@@ -61,13 +61,26 @@ class FunctionSource:
 def original_of(function: object) -> types.FunctionType | None:
     """The user's function behind a decorated one, or `None`.
 
-    `functools.wraps` copies attributes: a wrapper around a decorated function has the same, and is none.
+    `functools.wraps` copies attributes: a wrapper around a decorated function has the same, and is none. Nor is a
+    function any more that has been given other code.
     """
     original = getattr(function, "__autojit_original__", None)
-    if original is None or type(function) is not types.FunctionType:
+    if original is None or type(function) is not types.FunctionType or not has_own_code(function):
         return None
     is_its = getattr(function, "__wrapped__", None) is original
     return original if is_its or getattr(original, "__autojit_in_place__", None) is function else None
+
+
+def has_own_code(function: types.FunctionType) -> bool:
+    """Whether a function has the code that autojit has given it."""
+    return function.__code__ is vars(function).get("__autojit_code__")
+
+
+def put_code(function: types.FunctionType, code: types.CodeType) -> None:
+    """Give a function code of autojit's, or its own back, unless the user has given it other code meanwhile."""
+    if "__autojit_code__" not in vars(function) or has_own_code(function):
+        function.__autojit_code__ = code  # type: ignore[attr-defined] -- functions take attributes
+        function.__code__ = code
 
 
 def source_line(file: str, line: int, function: str, caller: SourceLine | None = None) -> SourceLine:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autojit.api import is_enabled, strict_reasons
-from autojit.capture.source import original_of
+from autojit.capture.source import original_of, put_code
 from autojit.config import Config
 from autojit.runtime.function import SUSPENDS, Controller, before_the_end, is_alone
 from autojit.runtime.interrupts import is_the_programs
@@ -81,7 +81,7 @@ class First:
         """Give the user's function its code, probes in it or not."""
         if code.co_freevars != self.original.__code__.co_freevars:
             code = self.original.__code__
-        self.function.__code__ = code
+        put_code(self.function, code)
         return self.function
 
 
@@ -101,7 +101,7 @@ class _InPlace(Controller):
 def _let_go() -> None:
     """As `Controller.let_go`, for functions that were never called."""
     for first in list(ARMED) if is_alone() else ():
-        first.function.__code__ = first.original.__code__
+        put_code(first.function, first.original.__code__)
         vars(first).clear()
 
 
@@ -125,7 +125,7 @@ def arm(value: Any, config: Config) -> Any:
         if stub is not None:
             function.__autojit_original__ = first.original  # type: ignore[attr-defined] -- functions take attributes
             first.original.__autojit_in_place__ = function  # type: ignore[attr-defined] -- as above
-            function.__code__ = stub
+            put_code(function, stub)
             ARMED.add(first)
     return value
 
@@ -164,7 +164,7 @@ def _stub(code: types.CodeType, first: Callable[..., Any]) -> types.CodeType | N
     except SyntaxError:  # a name that no text can have
         return None
     (made,) = [const for const in module.co_consts if isinstance(const, types.CodeType)]
-    consts = tuple(first if const == _MARK else const for const in made.co_consts)
+    consts = tuple(first if isinstance(const, str) and const == _MARK else const for const in made.co_consts)
     return made.replace(
         co_consts=consts, co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=code.co_firstlineno
     )

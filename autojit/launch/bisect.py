@@ -66,8 +66,11 @@ def bisect(given: argparse.Namespace) -> int:
     if not words:
         raise AutojitError("there is no command to run: python -m autojit bisect -- python script.py")
     with tempfile.TemporaryDirectory() as folder:
-        search = _Search(words, given, Path(folder))
-        return search.slow() if given.slow else search.different()
+        try:
+            search = _Search(words, given, Path(folder))
+            return search.slow() if given.slow else search.different()
+        except KeyboardInterrupt:
+            return 130  # as shells say it
 
 
 class _Search:
@@ -76,18 +79,28 @@ class _Search:
         self._rtol, self._repeat = given.rtol, max(1, given.repeat)
         self.plain = self._run("--auto_jit=0")
         self.whole = self._run(_fuel(_ALL))
-        count = max(self.whole.clusters, default=0)
-        print(f"{shlex.join(words)}: {count} cluster(s) under --policy=eager", flush=True)
+        self._count = max(self.whole.clusters, default=0)
+        print(f"{shlex.join(words)}: {self._count} cluster(s) under --policy=eager", flush=True)
+        others = [entry for entry in self.whole.clusters.values() if entry["policy"] != "eager"]
+        if others:
+            told = f"{len(others)} of them under --policy={others[0]['policy']}, as the command or a decorator says"
+            print(f"{told}: their order depends on time", flush=True)
 
     def different(self) -> int:
         """Look for the cluster without which the output is that of NumPy."""
         if not self._differs(self.whole):
-            print("the output and the exit status are those without autojit: there is nothing to look for")
+            status = self.plain.status
+            failed = f": it ends with status {status} either way{_last(self.plain)}" if status else ""
+            print(f"the output and the exit status are those without autojit{failed}: there is nothing to look for")
             return 1
         if self._differs(self._run(_fuel(0))):
             print("the output differs without any cluster, too: the program does not do the same in each run")
             return 1
-        good, bad, found = 0, max(self.whole.clusters, default=0), self.whole
+        good, bad, found = 0, self._count, self._run(_fuel(self._count))
+        if not self._differs(found):
+            print("with all of these clusters the output is the same: another process that the command starts makes")
+            print("the difference, or the program does not do the same in each run")
+            return 1
         while bad - good > 1:
             middle = (good + bad) // 2
             run = self._run(_fuel(middle))
@@ -106,11 +119,10 @@ class _Search:
         """Look for the cluster that adds most to the time of the run."""
         plain, whole = (self._timed(flags) for flags in ("--auto_jit=0", _fuel(_ALL)))
         print(f"without autojit {plain.seconds:.2f} s, with all clusters {whole.seconds:.2f} s", flush=True)
-        count = max(self.whole.clusters, default=0)
-        if not count or whole.seconds <= _SLOWER * plain.seconds:
+        if not self._count or whole.seconds <= _SLOWER * plain.seconds:
             print("it is not slower: there is nothing to look for")
             return 1
-        low, high = 0, count
+        low, high = 0, self._count
         first, last = self._timed(_fuel(0)).seconds, whole.seconds
         while high - low > 1:
             middle = (low + high) // 2
@@ -153,8 +165,7 @@ class _Search:
     def _difference(self, run: Run) -> str:
         """The first line that differs, or how the program ends."""
         if run.status != self.plain.status:
-            last = run.errors.strip().splitlines()[-1:]
-            return f"exit status {run.status} instead of {self.plain.status}" + "".join(f": {line}" for line in last)
+            return f"exit status {run.status} instead of {self.plain.status}{_last(run)}"
         theirs, mine = self.plain.output.splitlines(), run.output.splitlines()
         for number, (expected, got) in enumerate(zip(theirs, mine, strict=False), 1):
             if not _same(expected, got, self._rtol):
@@ -162,10 +173,7 @@ class _Search:
         return f"{len(mine)} lines of output instead of {len(theirs)}"
 
     def _show(self, number: int, run: Run) -> None:
-        cluster = run.clusters.get(number)
-        if cluster is None:  # made by another process that the command has started
-            print("it was made by a process of which nothing is known")
-            return
+        cluster = run.clusters[number]
         first, last = cluster["region"]
         where = f"line {first}" if first == last else f"lines {first}-{last}"
         print(f"{cluster['cluster']} of `{cluster['function']}`, {where}: {', '.join(cluster['operations'])}")
@@ -178,6 +186,11 @@ class _Search:
             print(f"    {line:{width}}  {text}")
         print("as NumPy code")
         print("\n".join(f"    {line}" for line in cluster["graph"].splitlines()))
+
+
+def _last(run: Run) -> str:
+    """The last line of what a run has printed on stderr."""
+    return "".join(f" ({line})" for line in run.errors.strip().splitlines()[-1:])
 
 
 def _fuel(count: int) -> str:
@@ -194,6 +207,7 @@ def _same(expected: str, got: str, rtol: float) -> bool:
     """Whether two outputs are equal but for numbers that are close."""
     if expected == got:
         return True
+    expected, got = (" ".join(text.split()) for text in (expected, got))  # NumPy pads numbers to equal widths
     if not rtol or _NUMBER.split(expected) != _NUMBER.split(got):
         return False
     numbers = zip(_NUMBER.findall(expected), _NUMBER.findall(got), strict=True)

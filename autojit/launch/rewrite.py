@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-_MARK = "autojit arm"
+_MARK = "\0autojit arm"  # what nobody has in a program
 
 
 def code_of(source: bytes | str, file: str, arm: Callable[[Any], Any]) -> types.CodeType:
@@ -30,7 +30,7 @@ def _with(code: types.CodeType, arm: Callable[[Any], Any]) -> types.CodeType:
     def resolve(const: object) -> object:
         if isinstance(const, types.CodeType):
             return _with(const, arm)
-        return arm if const == _MARK else const
+        return arm if isinstance(const, str) and const == _MARK else const  # `python -b` warns of bytes
 
     return code.replace(co_consts=tuple(map(resolve, code.co_consts)))
 

@@ -6,6 +6,7 @@ measured but this.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -20,7 +21,7 @@ from autojit.runtime.plan import FILE
 
 #: Seconds between two looks; each takes some 20 us.
 EVERY = 0.01
-_PACKAGE = str(Path(__file__).resolve().parents[1])
+_PACKAGE = f"{Path(__file__).resolve().parents[1]}{os.sep}"
 
 
 @dataclass(frozen=True, slots=True)

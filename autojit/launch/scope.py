@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from autojit.runtime.twins import libraries
 
-_PACKAGE = str(Path(__file__).resolve().parents[1])
+_PACKAGE = f"{Path(__file__).resolve().parents[1]}{os.sep}"
 
 
 @dataclass(frozen=True, slots=True)

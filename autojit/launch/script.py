@@ -108,12 +108,20 @@ def _run(code: types.CodeType, module: types.ModuleType, tells: bool, reporting:
         raise
     except BaseException as error:
         clean(error)
+        _remember(error)
         sys.excepthook(type(error), error, error.__traceback__)
         if isinstance(error, KeyboardInterrupt):
             sys.excepthook = lambda *_: None  # shown already; Python knows how to end for it
             raise
         return 1
     return 0
+
+
+def _remember(error: BaseException) -> None:
+    """Tell what has ended the program to whom that interests at the end of the process, as Python does."""
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
+    if sys.version_info >= (3, 12):
+        sys.last_exc = error
 
 
 def _names(text: str) -> list[str]:
@@ -147,7 +155,7 @@ def _script(name: str, config: Config) -> tuple[types.CodeType, types.ModuleType
         except OSError as error:
             raise AutojitError(f"`{name}` cannot be read: {error.strerror}") from error
         _look_in(file.resolve().parent)
-        whole = os.path.abspath(file)
+        whole = os.path.join(os.getcwd(), name)  # as Python has it, dots and all
         return code_of(source, whole, hook.arms(config)), _main(whole, None, None)
     _look_in(file.resolve())
     return _code_by(spec, name), _main(spec.origin, spec, "")

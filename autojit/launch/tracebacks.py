@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import types
 from pathlib import Path
 
 from autojit.launch.arm import First
 from autojit.launch.hook import Loader
 
-_PACKAGE = str(Path(__file__).resolve().parents[1])
+_PACKAGE = f"{Path(__file__).resolve().parents[1]}{os.sep}"
 
 
 def clean(error: BaseException) -> None:

@@ -17,7 +17,7 @@ from autojit.capture.early import early_regions, loops_with_rest, split_early
 from autojit.capture.options import Options
 from autojit.capture.probes import can_be_timed, instrument
 from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
-from autojit.capture.source import source_of
+from autojit.capture.source import put_code, source_of
 from autojit.compile.service import SERVICE
 from autojit.config import Config
 from autojit.errors import CannotCapture, Reason, SourceLine, Trapped, Varies
@@ -176,6 +176,7 @@ class Controller:
             return original(*args, **kwargs)
 
         refuse.__autojit_original__ = original  # type: ignore[attr-defined] -- functions take attributes
+        refuse.__autojit_code__ = refuse.__code__  # type: ignore[attr-defined] -- as above
         return refuse
 
     def _twin(self, function: types.FunctionType) -> types.FunctionType:
@@ -425,7 +426,7 @@ class Controller:
         """
         function, original, probes = self.function, self.original, self.probes
         if type(function) is types.FunctionType and self.tree is not None:
-            function.__code__ = original.__code__
+            put_code(function, original.__code__)
         for probe in probes.values():
             probe.plans = probe.takeovers = ()
             probe.owner = probe.region = None  # type: ignore[assignment] -- nothing asks for them any more

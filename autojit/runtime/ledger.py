@@ -11,33 +11,35 @@ from typing import Any
 from autojit.capture.regions import Region
 from autojit.ir.text import to_text
 from autojit.partition.steps import ClusterStep
+from autojit.runtime.function import Controller
 
 #: The environment variable that names the file; without it nothing is written.
 LEDGER = "AUTOJIT_FUEL_LEDGER"
 
 
-def tell(function: str, region: Region, numbered: Iterable[tuple[int, ClusterStep]]) -> None:
+def tell(controller: Controller, region: Region, numbered: Iterable[tuple[int, ClusterStep]]) -> None:
     """Add a line for each of a region's clusters, with its number.
 
     Args:
-        function: The name of the function.
+        controller: The function's.
         region: The region, one of the function's.
         numbered: The clusters.
     """
     file = os.environ.get(LEDGER)
     if not file:
         return
-    lines = [json.dumps(_entry(number, function, region, step)) for number, step in numbered]
+    lines = [json.dumps(_entry(number, controller, region, step)) for number, step in numbered]
     with contextlib.suppress(OSError), open(file, "a", encoding="utf-8") as ledger:
         ledger.write("".join(f"{line}\n" for line in lines))
 
 
-def _entry(number: int, function: str, region: Region, step: ClusterStep) -> dict[str, Any]:
+def _entry(number: int, controller: Controller, region: Region, step: ClusterStep) -> dict[str, Any]:
     places = {node.source.outermost for node in step.graph.nodes if node.source is not None}
     return {
         "process": os.getpid(),
         "number": number,
-        "function": function,
+        "policy": controller.config.policy,
+        "function": controller.original.__qualname__,
         "region": region.lines,
         "cluster": step.name,
         "lines": sorted((place.file, place.line, place.text) for place in places),

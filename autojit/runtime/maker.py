@@ -13,6 +13,7 @@ from autojit.capture.capture import Capture, capture
 from autojit.capture.explore import explore_parts
 from autojit.capture.kept import stand_in_for
 from autojit.capture.regions import region_key
+from autojit.capture.source import put_code
 from autojit.compile.cache import CACHE
 from autojit.compile.xla import hold, is_started
 from autojit.config import Config
@@ -26,7 +27,7 @@ from autojit.runtime.compiler import Prepared, compile_plan, is_at_hand, prepare
 from autojit.runtime.debug import describe
 from autojit.runtime.ending import wait_for_plans
 from autojit.runtime.forks import cuts_off_if, when_cut_off
-from autojit.runtime.fuel import out_of_fuel
+from autojit.runtime.fuel import FUEL, out_of_fuel
 from autojit.runtime.function import Controller, end
 from autojit.runtime.heat import Heat
 from autojit.runtime.history import span
@@ -190,8 +191,8 @@ class Maker:
     def _spend(self, config: Config, prepared: Prepared, probe: Probe) -> None:
         """Count the clusters, if there is a limit."""
         numbers = self.controller.fuel.spend(config, len(prepared.clusters))
-        if numbers:
-            tell(self.controller.original.__qualname__, probe.region, zip(numbers, prepared.clusters, strict=True))
+        if numbers and self.controller.fuel is FUEL:
+            tell(self.controller, probe.region, zip(numbers, prepared.clusters, strict=True))
 
     def is_at_hand(self, prepared: Prepared, probe: Probe) -> bool:
         """Whether `compile` would only have to load."""
@@ -219,7 +220,7 @@ class Maker:
             try:
                 deque(explore_parts(controller.tree, captured, values, controller.options), 0)
             finally:
-                controller.function.__code__ = controller.instrumented()
+                put_code(controller.function, controller.instrumented())
         captured.snapshots.clear()  # a plan keeps what was captured, and nothing of the caller's
         if any(cut.reason.id in _ALWAYS for cut in cuts):
             controller.turn_off(probe)

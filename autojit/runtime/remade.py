@@ -18,4 +18,5 @@ def remade(original: types.FunctionType, code: types.CodeType) -> types.Function
     made.__annotations__ = original.__annotations__
     made.__wrapped__ = original  # type: ignore[attr-defined] -- functions take attributes
     made.__autojit_original__ = original  # type: ignore[attr-defined] -- functions take attributes
+    made.__autojit_code__ = code  # type: ignore[attr-defined] -- as above
     return made

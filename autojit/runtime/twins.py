@@ -15,9 +15,11 @@ _ATTRIBUTES = {"__autojit_controller__", "__autojit_original__"}
 @functools.cache
 def libraries() -> tuple[str, ...]:
     """Where installed modules lie."""
-    import sysconfig  # some 10 ms that `import autojit` does not take
+    import site  # some 10 ms that `import autojit` does not take
+    import sysconfig
 
-    return tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+    paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return tuple({*paths, *site.getsitepackages(), site.getusersitepackages()})
 
 
 class Twins:
