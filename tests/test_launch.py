@@ -450,3 +450,10 @@ def test_which_folders_are_the_users():
     assert scope.has("demo", f"{package}_demo/program.py") and not scope.has("autojit.api", f"{package}/api.py")
     for installed in [site.getusersitepackages(), *site.getsitepackages()]:
         assert not scope.has("pandas", f"{installed}/pandas/core.py")
+
+
+def test_a_function_that_starts_again_stands_once_in_a_traceback(folder):
+    text = "import numpy\n\ndef g(x):\n    for _ in range(2):\n        raise ValueError('mine')\n\ng(1)\n"
+    (folder / "again.py").write_text(text)
+    plain, fast = run(folder, "again.py", launched=False), run(folder, "--policy=eager", "again.py")
+    assert (fast.stdout, fast.stderr, fast.returncode) == (plain.stdout, plain.stderr, plain.returncode)

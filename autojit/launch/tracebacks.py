@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autojit.launch.arm import First
 from autojit.launch.hook import Loader
+from autojit.runtime.function import Controller
 
 _PACKAGE = f"{Path(__file__).resolve().parents[1]}{os.sep}"
 
@@ -33,6 +34,8 @@ def _users(traceback: types.TracebackType | None) -> types.TracebackType | None:
         code = waiting.tb_frame.f_code
         is_stub = any(isinstance(const, First) for const in code.co_consts)
         of_importing |= code is Loader.get_code.__code__
+        if code is Controller.start_again.__code__ and kept:
+            kept.pop()  # the call that was given up for another one of the same function
         if not is_stub and not code.co_filename.startswith(_PACKAGE):
             kept.append(waiting)
         waiting = waiting.tb_next
