@@ -125,6 +125,7 @@ def arm(value: Any, config: Config) -> Any:
         if stub is not None:
             function.__autojit_original__ = first.original  # type: ignore[attr-defined] -- functions take attributes
             first.original.__autojit_in_place__ = function  # type: ignore[attr-defined] -- as above
+            vars(function).pop("__autojit_code__", None)  # another function's, whose attributes were copied
             put_code(function, stub)
             ARMED.add(first)
     return value
