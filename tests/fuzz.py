@@ -29,6 +29,7 @@ from tests.evaluated import evaluated
 from tests.exact_judge import judge_bits
 from tests.index_expressions import make_expression
 from tests.index_judge import PACK, judge_expressions, shown
+from tests.lean import be_lean
 from tests.loop_judge import judge_loops
 from tests.loop_programs import make_loop_program
 from tests.name_programs import make_name_program
@@ -324,4 +325,5 @@ def _run(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
+    be_lean()
     sys.exit(main())

@@ -18,6 +18,7 @@ os.environ.setdefault("AUTOJIT_FLAGS", "--disk_cache=0")
 
 from autojit.ops.chapters import CHAPTERS
 from tests.evaluated import evaluated
+from tests.lean import be_lean
 from tests.matrix.combinations import combinations
 from tests.matrix.judge import Verdict, forget, judge, source_of
 
@@ -81,4 +82,5 @@ def shown(verdict: Verdict) -> str:
 
 
 if __name__ == "__main__":
+    be_lean()
     sys.exit(main())
