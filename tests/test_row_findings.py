@@ -191,3 +191,31 @@ def test_filters_for_some_warnings_hide_none_of_the_others(narrow, action):
         warnings.filterwarnings(action, **narrow)
         fast(x)
     assert fast.cache_info().hits == before + 1  # nothing is to be raised
+
+
+@pytest.mark.parametrize("dtype", [np.int64, float, np.float32, complex])
+def test_weights_that_cancel_but_for_rounding(dtype):
+    """Whether they sum to zero, which raises, is a matter of the order."""
+    large, small = (2**62, 1) if dtype is np.int64 else (1e17 if dtype is not np.float32 else 1e9, 1)
+
+    def f(x, w):
+        return np.average(x, axis=0, weights=w)
+
+    x = np.arange(40.0).reshape(8, 5)
+    column = [large, small, -large, 3, -4, 5, -3, -2]
+    for turn in range(8):
+        w = np.roll(column, turn).astype(dtype)
+        check(f, x, np.stack([w, w[::-1], w + (w == 0), -w, w], axis=1))
+        check(f, x[:, 0], w)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, float, np.float32, complex])
+def test_averages_that_are_far_from_cancelling_are_compiled(dtype):
+    def f(x, w):
+        return np.average(x, weights=w)
+
+    x, w = np.arange(1_000_000.0).astype(np.float32), (np.arange(1_000_000) % 7 + 1).astype(dtype)
+    assert check(f, x, w).cache_info().traps == 0
+    assert check(f, x, -w).cache_info().traps == 0
+    w[::3] *= -1
+    assert check(f, x.astype(float), w.astype(np.result_type(dtype, float))).cache_info().traps == 0
