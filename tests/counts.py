@@ -2,7 +2,8 @@
 
 100,000 random programs over the op table, 100,000 indexing expressions, every row x dtype x layout, and NumPy's own
 tests. The work is cut into parts, each a command of its own whose output stands in FOLDER. What has ended for the same
-product, the committed `autojit/`, is not run again: the command may be stopped and called as often as it takes.
+product, the committed `autojit/`, is not run again, be it told in FOLDER or in `bench/results/counts.jsonl`: the command
+may be stopped and called as often as it takes.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS, EXPRESSIONS = 100_000, 100_000
+#: What has ended where it was kept for all: lines of FOLDER/ended.jsonl.
+KEPT = ROOT / "bench" / "results" / "counts.jsonl"
 
 
 @dataclass(frozen=True)
@@ -102,9 +105,9 @@ def run(part: Part, folder: Path, identity: str) -> Ended | None:
     return Ended(identity, part.kind, part.name, count, differing, round(time.monotonic() - start))
 
 
-def known(file: Path, identity: str) -> dict[str, Ended]:
+def known(identity: str, *files: Path) -> dict[str, Ended]:
     """The parts that have ended for this product."""
-    lines = file.read_text().splitlines() if file.exists() else []
+    lines = [line for file in files if file.exists() for line in file.read_text().splitlines()]
     found = [Ended(**json.loads(line)) for line in lines]
     return {one.name: one for one in found if one.product == identity}
 
@@ -120,7 +123,7 @@ def main() -> int:
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     identity, ledger, lock = product(), options.folder / "ended.jsonl", threading.Lock()
-    ended = known(ledger, identity)
+    ended = known(identity, KEPT, ledger)
     wanted = [part for start in options.only.split(",") for part in parts(options.seed) if part.name.startswith(start)]
     left = [] if options.show else [part for part in wanted if part.name not in ended]
 

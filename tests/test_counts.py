@@ -50,6 +50,15 @@ def test_everything_is_counted() -> None:
         assert sum(int(arguments[-1]) for arguments in found) == total
 
 
+def test_what_was_kept_is_not_run_again(tmp_path: Path) -> None:
+    kept, mine = tmp_path / "kept.jsonl", tmp_path / "ended.jsonl"
+    line = '{"product": "%s", "kind": "k", "name": "%s", "count": 1, "differing": 0, "seconds": 1}\n'
+    kept.write_text(line % ("one", "a") + line % ("two", "b"))
+    assert list(counts.known("one", kept, mine)) == ["a"]
+    mine.write_text(line % ("one", "c"))
+    assert list(counts.known("one", kept, mine)) == ["a", "c"]
+
+
 def test_what_has_ended_for_another_product_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[str] = []
 
@@ -58,6 +67,7 @@ def test_what_has_ended_for_another_product_is_run_again(tmp_path: Path, monkeyp
         return None if part.name == "matrix-1" else counts.Ended(identity, part.kind, part.name, 10, 0, 1)
 
     monkeypatch.setattr(counts, "run", run)
+    monkeypatch.setattr(counts, "KEPT", tmp_path / "kept.jsonl")
     monkeypatch.setattr("sys.argv", ["counts", str(tmp_path)])
     every = [part.name for part in counts.parts(1)]
     for identity, again in (("one", every), ("one", ["matrix-1"]), ("two", every)):
