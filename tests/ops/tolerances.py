@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from autojit.ir.graph import Node
+from bench.ulps import limits
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ BOUNDS: dict[str, Bound] = {
     "np.maximum.reduce": Bound(_TIES, zeros=False),
     "np.minimum.reduce": Bound(_TIES, zeros=False),
     "np.sqrt": Bound(_PARTS, complex=2),
-    "np.cbrt": Bound(_XLA, single=2, double=2),
+    "np.cbrt": Bound(_XLA, single=2, double=limits("cbrt", np.dtype(float))["numpy"]),
     "np.exp": Bound(_XLA, single=5, double=2, complex=5),
     "np.exp2": Bound(_PARTS, single=3, double=3, complex=8),
     "np.expm1": Bound(_XLA, single=7, double=5),
