@@ -69,7 +69,7 @@ def bounds() -> dict[str, dict[str, dict[str, float]]]:
 
 
 def takes_c_library(name: str, dtype: np.dtype) -> bool:
-    """Whether NumPy has no loop of its own for this function on this processor, and takes the C library's function."""
+    """Whether NumPy has no loop for this processor: its plain one calls the C library where C has the function."""
     loops = np.lib.introspect.opt_func_info(f"^{name}$").get(name, {})
     loop = loops.get(dtype.char * len(next(iter(loops), "")), {"current": ""})
     return loop["current"].startswith("baseline")
