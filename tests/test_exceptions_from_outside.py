@@ -91,6 +91,29 @@ def test_a_timeout_is_not_lost(function, handler):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # see above
+def test_a_timeout_is_not_lost_in_a_check():
+    # A check draws, runs the statements and compares: somewhere in each of these an exception arrives.
+    fast, n = aj.autocluster(draws, policy="eager", check=True), 1_000_000
+    a, b = np.ones(n), np.ones(n)
+    fast(a, b)
+    start = time.monotonic()
+    fast(a, b)
+    took = time.monotonic() - start
+    before = signal.signal(signal.SIGALRM, plain)
+    try:
+        for part in range(1, 12):
+            with pytest.raises(Late):
+                for _ in range(5):
+                    signal.setitimer(signal.ITIMER_REAL, took * part / 12)
+                    end = time.monotonic() + 3 * took
+                    while time.monotonic() < end:
+                        fast(a, b)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # see above
 def test_a_timeout_of_another_thread_is_not_lost():
     fast, n = aj.autocluster(writes, policy="eager", check=False), 1_000_000  # see above
     fast(np.ones(n), np.ones(n))

@@ -104,21 +104,23 @@ def _average_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) ->
         weights = weights.reshape([x.shape[n] if n in axes else 1 for n in range(x.ndim)])
     weights = jnp.broadcast_to(exact.cast(weights, dtype), x.shape)
     total = moments.sum_of(weights, axes, dtype)
-    trap_if(_may_be_zero(total, weights, axes, dtype), trap)
+    trap_if(_may_be_zero(total, weights, axes), trap)
     products = exact.multiply(exact.cast(x, dtype), weights)
     return (exact.divide(moments.sum_of(products, axes, dtype), total).reshape(spec.shape),)
 
 
-def _may_be_zero(total: Any, weights: Any, axes: tuple[int, ...], dtype: np.dtype) -> Any:
+def _may_be_zero(total: Any, weights: Any, axes: tuple[int, ...]) -> Any:
     """Whether weights sum to zero in some order of addition: then NumPy may raise."""
-    real = np.dtype(dtype).kind != "c"
-    sizes = jnp.abs(weights) if real else jnp.abs(weights.real) + jnp.abs(weights.imag)
-    size = jnp.abs(total) if real else jnp.abs(total.real) + jnp.abs(total.imag)
+    sizes = _sizes(weights)
     count = math.prod(weights.shape[axis] for axis in axes)
-    whole = moments.sum_of(sizes, axes, sizes.dtype)
+    whole, size = moments.sum_of(sizes, axes, sizes.dtype), _sizes(total)
     # What has one sign cannot cancel, however many are added up.
     cancels = (size != whole) & (size <= whole * (count * float(np.finfo(sizes.dtype).eps)))
     return (total == 0) | cancels
+
+
+def _sizes(x: Any) -> Any:
+    return jnp.abs(x.real) + jnp.abs(x.imag) if x.dtype.kind == "c" else jnp.abs(x)
 
 
 def _average_text(inputs: list[str], params: dict[str, Any]) -> str:

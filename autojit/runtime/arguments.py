@@ -7,6 +7,7 @@ from typing import Any
 
 from autojit.capture.capture import Capture
 from autojit.capture.streams import render, streams_of
+from autojit.runtime.interrupts import comes_from_a_signal
 from autojit.runtime.plan import Plan
 
 
@@ -39,7 +40,9 @@ def _function(capture: Capture, names: dict[str, Any], lines: Sequence[str], res
     def run(*values: Any) -> list[Any] | None:
         try:
             found = names["found"](*values)
-        except Exception:  # an object has changed its structure, or a draw raises
+        except Exception as error:  # an object has changed its structure, or a draw raises
+            if comes_from_a_signal(error):
+                raise
             return None
         return found if isinstance(found, list) else None
 

@@ -15,6 +15,7 @@ from autojit.ir.graph import Graph, Node
 from autojit.partition.steps import ClusterStep
 from autojit.runtime.agree import compare_arrays
 from autojit.runtime.compiler import Prepared
+from autojit.runtime.interrupts import comes_from_a_signal
 from autojit.runtime.plan import Plan
 
 
@@ -31,6 +32,8 @@ def locate(prepared: Prepared, plan: Plan, arguments: Sequence[Any], least: floa
         with np.errstate(all="ignore"):
             return _cluster(prepared, plan, arguments, least) or _pass(prepared, arguments, least) or _CAPTURE
     except Exception as error:
+        if comes_from_a_signal(error):
+            raise
         return f"the place was not found: {type(error).__name__}: {error}"
 
 

@@ -314,7 +314,9 @@ def raises(compute: Callable[[], Any]) -> bool:
     """Whether a scalar computation raises."""
     try:
         compute()
-    except Exception:
+    except Exception as error:
+        if comes_from_a_signal(error):
+            raise
         return True
     return False
 
