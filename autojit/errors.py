@@ -173,6 +173,12 @@ _ROWS = [
         "leave the `np.errstate` block before the call",
     ),
     ReasonKind(
+        "followed",
+        "a debugger, a coverage tool or another tracer follows the lines",
+        "compiled lines do not run in Python: nobody could stop at them or count them",
+        "run it without, or with `policy='eager'`, which compiles all the same",
+    ),
+    ReasonKind(
         "off",
         "autojit is switched off",
         "a flag, the policy or a call of `set_jit` leaves every call to NumPy",

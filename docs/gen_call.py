@@ -71,7 +71,7 @@ def _code(decorated: Any) -> str:
     body = probes._Emitter(controller.tree, controller.probes, False).region(controller.tree.root)
     made = ast.FunctionDef(node.name, node.args, body, [], None, None)
     text = ast.unparse(ast.fix_missing_locations(made))
-    return re.sub(rf"'{probes._MARK}(\d+)'", r"probe_\1", text).replace(probes.TEMPORARY, "answer")
+    return re.sub(rf"'{probes.MARK}(\d+)'", r"probe_\1", text).replace(probes.TEMPORARY, "answer")
 
 
 def _called(decorated: Any, u: np.ndarray, rate: float) -> str:

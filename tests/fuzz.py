@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -32,6 +33,7 @@ from tests.index_judge import PACK, judge_expressions, shown
 from tests.lean import be_lean
 from tests.loop_judge import judge_loops
 from tests.loop_programs import make_loop_program
+from tests.module_judge import judge_script
 from tests.name_programs import make_name_program
 from tests.programs_judge import judge
 from tests.programs_strategy import Program, make_program
@@ -205,6 +207,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--loops", action="store_true", help="programs of loops, compared bit by bit")
     parser.add_argument("--names", action="store_true", help="programs whose names trade arrays between loops and errors")
     parser.add_argument("--draws", action="store_true", help="programs of loops that draw random numbers")
+    parser.add_argument("--scripts", action="store_true", help="with `--loops` or `--names`: as statements of a script")
     parser.add_argument("--exact", action="store_true", help="with `exact=True`, compared bit by bit")
     parser.add_argument(
         "--numpy", action="store_true", help="clusters run in NumPy: some times faster, tries capture alone"
@@ -289,6 +292,8 @@ def _run(options: argparse.Namespace) -> int:
     if options.names:
         make, judged = make_name_program, judge_loops
     judged = judge_bits if options.exact else judged
+    if options.scripts:
+        judged = partial(judge_script, policy=options.policy)
     tally = Tally(judged)
     start, seed, failed = time.monotonic(), options.seed, 0
     known: set[str] = set()

@@ -100,7 +100,7 @@ def _acts(tree: RegionTree, node: ast.AST) -> bool:
         function = function.value
     if not isinstance(function, ast.Name):
         return bool(names) and not hasattr(np.ndarray, names[0])
-    namespace = tree.source.function.__globals__
+    namespace = tree.source.namespace
     if function.id in tree.local_names or function.id not in namespace:
         if names:
             return not hasattr(np.ndarray, names[0])

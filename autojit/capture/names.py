@@ -174,9 +174,16 @@ class Flow:
     """Liveness of local names: what a run of statements needs and what is needed after it.
 
     A backward walk over the structured statements. It errs towards "live": a name may be called live that is not.
+
+    Args:
+        body: The statements.
+        local_names: The names that count.
+        outside: Those that others may read when control has left the statements, in whatever way.
     """
 
-    def __init__(self, body: Sequence[ast.stmt], local_names: frozenset[str]) -> None:
+    def __init__(
+        self, body: Sequence[ast.stmt], local_names: frozenset[str], outside: frozenset[str] = frozenset()
+    ) -> None:
         self.local_names = local_names
         found = names(body)
         self.captured = found.captured & local_names
@@ -184,8 +191,8 @@ class Flow:
         self.after: dict[int, frozenset[str]] = {}  # id(statement) -> live after it
         self.raised: dict[int, frozenset[str]] = {}  # id(statement) -> live where an exception or `return` leads
         self._loops: list[tuple[frozenset[str], frozenset[str]]] = []  # (live at continue, live at break)
-        self._handlers: list[frozenset[str]] = []  # live at the entry of enclosing handlers
-        self.block(body, frozenset())
+        self._handlers = [outside] if outside else []  # live at the entry of enclosing handlers
+        self.block(body, outside)
 
     def live_after(self, statement: ast.stmt) -> frozenset[str]:
         """The local names that the function may read after a statement of the body."""

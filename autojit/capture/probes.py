@@ -16,8 +16,9 @@ from autojit.capture.source import compile_body
 from autojit.errors import CannotCapture
 from autojit.ir.syntax import parse
 
-_MARK = "autojit probe "
-_TWINS = "autojit twins"
+#: What stands for probes, with the number of a region behind it, and for the twins, until the code is there.
+MARK = "autojit probe "
+TWINS = "autojit twins"
 #: The most loops around a region that may be left in the middle and is timed all the same: that needs a `try`, and
 #: CPython takes 20 blocks inside each other.
 _TIMED_DEPTH = 4
@@ -40,18 +41,19 @@ def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object, ti
             try:
                 S
             finally:
-                if start: probe.end(start)
+                if start and probe.gettrace() is None: probe.end(start)
 
     Args:
         tree: The regions.
         probes: By region number, an object with `on`, `enter(*live_ins)` and `unset`. A region without a
             probe stays as it is.
         twins: An object whose `of(function)` says what to call instead of a function in native statements.
-        timed: Whether probes also have `begin()` and `end(start)`, and want to be told how long the statements take.
+        timed: Whether probes also have `begin()`, `end(start)` and `gettrace()`, and want to be told how long the
+            statements take.
     """
     source = tree.source
     code = source.function.__code__
-    body = _Emitter(tree, probes, timed).region(tree.root)
+    body = with_probes(tree, probes, timed)
     node = source.node
     if isinstance(node, ast.Lambda):
         new = ast.copy_location(ast.FunctionDef("autojit_lambda", node.args, body, [], None, None), node)
@@ -70,16 +72,21 @@ def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object, ti
     names = made.co_qualname, code.co_qualname
 
     def resolve(const: object) -> object:
-        if isinstance(const, str) and const.startswith(_MARK):
-            return probes[int(const[len(_MARK) :])]
+        if isinstance(const, str) and const.startswith(MARK):
+            return probes[int(const[len(MARK) :])]
         if isinstance(const, types.CodeType):
             return inner(const).replace(co_qualname=const.co_qualname.replace(*names, 1))
-        return twins if isinstance(const, str) and const == _TWINS else const  # `python -b` warns of bytes
+        return twins if isinstance(const, str) and const == TWINS else const  # `python -b` warns of bytes
 
     def inner(code: types.CodeType) -> types.CodeType:
         return code.replace(co_consts=tuple(map(resolve, code.co_consts)))
 
     return inner(made).replace(co_name=code.co_name, co_qualname=code.co_qualname)
+
+
+def with_probes(tree: RegionTree, probes: Mapping[int, object], timed: bool) -> list[ast.stmt]:
+    """The statements of a tree with probes, which are constants: `MARK` and the region's number, and `TWINS`."""
+    return _Emitter(tree, probes, timed).region(tree.root)
 
 
 class _Declarations(ast.NodeTransformer):
@@ -115,7 +122,7 @@ class _Emitter:
     def __init__(self, tree: RegionTree, probes: Mapping[int, object], timed: bool) -> None:
         self.probes = probes
         self.timed = timed
-        self.calls = _Calls(tree.source.function.__globals__)
+        self.calls = _Calls(tree.source.namespace)
 
     def region(self, region: Region) -> list[ast.stmt]:
         """The statements of a region, behind its probe."""
@@ -163,7 +170,7 @@ class _Emitter:
         """
         loop, stop, rest = native.statement, native.stop, native.rest
         assert rest is not None
-        mark, first = f"'{_MARK}{rest.number}'", [_takeover(native, rest)]
+        mark, first = f"'{MARK}{rest.number}'", [_takeover(native, rest)]
         text = f"for {native.counter} in ({stop}_it := {mark}.iter({mark}.forever)):\n    pass"
         made: Any = parse(text).body[0]
         for node in ast.walk(made):
@@ -186,7 +193,7 @@ class _Calls(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if self._may_be_users(node.func):
-            of = ast.Attribute(ast.Constant(_TWINS), "of", ast.Load())
+            of = ast.Attribute(ast.Constant(TWINS), "of", ast.Load())
             new = ast.Call(of, [node.func], [])
             for part in (of, of.value, new):
                 ast.copy_location(part, node.func)
@@ -212,8 +219,10 @@ class _Calls(ast.NodeTransformer):
 
 def _timed(region: Region, original: list[ast.stmt]) -> list[ast.stmt]:
     """The statements of a region, and its probe told when they begin and end."""
-    mark, start = f"'{_MARK}{region.number}'", f"{TEMPORARY}_start_{region.number}"
-    begin, end = parse(f"{start} = {mark}.timed and {mark}.begin()\nif {start}: {mark}.end({start})").body
+    mark, start = f"'{MARK}{region.number}'", f"{TEMPORARY}_start_{region.number}"
+    # A debugger that a statement has started would stop in the call.
+    end_of = f"if {start} and {mark}.gettrace() is None: {mark}.end({start})"
+    begin, end = parse(f"{start} = {mark}.timed and {mark}.begin()\n{end_of}").body
     for node in (*ast.walk(begin), *ast.walk(end)):
         if hasattr(node, "lineno"):
             ast.copy_location(node, region.statements[0])
@@ -229,7 +238,7 @@ def can_be_timed(region: Region) -> bool:
 
 def _takeover(native: Native, rest: Region) -> ast.stmt:
     """What stands before the body of a loop whose rest may be taken over."""
-    mark, arguments, stop = f"'{_MARK}{rest.number}'", ", ".join(rest.live_in), native.stop
+    mark, arguments, stop = f"'{MARK}{rest.number}'", ", ".join(rest.live_in), native.stop
     begun = f"{mark}.due and ({stop} := {mark}.begin({stop}_it)) is not None"
     condition = f"if {begun} and ({TEMPORARY} := {mark}.enter({arguments})) is not None:"
     leave = [f"if {native.left}: break"] if native.left else []
@@ -237,7 +246,7 @@ def _takeover(native: Native, rest: Region) -> ast.stmt:
 
 
 def _probe(region: Region, original: list[ast.stmt]) -> ast.stmt:
-    mark = f"'{_MARK}{region.number}'"
+    mark = f"'{MARK}{region.number}'"
     arguments = ", ".join(region.live_in)
     late = f" and {mark}.filled()" if region.late else ""
     begun = TEMPORARY if region.usual else f"{mark}.on{late}"
@@ -253,7 +262,7 @@ def _asked_first(region: Region) -> list[ast.stmt]:
     """What stands before the probe of a region whose live-ins may be unbound: to read one there must not raise."""
     if not region.usual:
         return []
-    mark = f"'{_MARK}{region.number}'"
+    mark = f"'{MARK}{region.number}'"
     late = f" and {mark}.filled()" if region.late else ""
     text = (
         f"{TEMPORARY} = {mark}.on{late}\n"
@@ -268,7 +277,7 @@ def _asked_first(region: Region) -> list[ast.stmt]:
 
 def _answered(region: Region, condition: str, then: Sequence[str] = ()) -> Any:
     """An `if` around what is done with a plan's answer, and `then` after it."""
-    mark = f"'{_MARK}{region.number}'"
+    mark = f"'{MARK}{region.number}'"
     lines = [condition]
     kinds = {type(node) for s in region.statements for node in leaving(s)}
     if ast.Return in kinds:

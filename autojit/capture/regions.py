@@ -129,12 +129,20 @@ class RegionTree:
     Args:
         source: The function's source.
         closure: Its cells.
+        outside: Local names that others read when the body has ended, in whatever way.
+        usual: Local names that usually have a value when the body begins.
     """
 
-    def __init__(self, source: FunctionSource, closure: Sequence[types.CellType] = ()) -> None:
+    def __init__(
+        self,
+        source: FunctionSource,
+        closure: Sequence[types.CellType] = (),
+        outside: frozenset[str] = frozenset(),
+        usual: frozenset[str] = frozenset(),
+    ) -> None:
         self.source = source
         code = source.function.__code__
-        if _sees_all_names(source.node):
+        if sees_all_names(source.node):
             raise CannotCapture("unsupported-syntax", "`locals()` or `eval` sees every local name")
         self.local_names = frozenset(code.co_varnames) | frozenset(code.co_cellvars) | frozenset(code.co_freevars)
         self.free_names = frozenset(code.co_freevars)
@@ -148,9 +156,9 @@ class RegionTree:
         flags = code.co_flags
         parameters = code.co_argcount + code.co_kwonlyargcount + bool(flags & 4) + bool(flags & 8)
         bound = frozenset(code.co_varnames[:parameters]) | frozenset(code.co_freevars)
-        self.flow = Flow(body, self.local_names)
+        self.flow = Flow(body, self.local_names, outside)
         self.bound = assigned_before(body, bound)
-        self.usual = assigned_before(body, bound, usually=True)
+        self.usual = assigned_before(body, bound | usual, usually=True)
         self.regions: list[Region] = []
         self._hoisted = 0
         self.root = self._region(_skip_docstring(body), frozenset(), 0)
@@ -337,7 +345,7 @@ def is_empty(cell: types.CellType) -> bool:
         return True
 
 
-def _sees_all_names(function: ast.AST) -> bool:
+def sees_all_names(function: ast.AST) -> bool:
     """Whether a function asks for its own local names as such, or for its frame."""
     harmless = {id(node.func) for node in ast.walk(function) if isinstance(node, ast.Call) and node.args}
     for node in ast.walk(function):

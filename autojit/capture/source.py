@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import linecache
 import types
-from dataclasses import dataclass
+from collections import ChainMap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from autojit.errors import CannotCapture, SourceLine
@@ -33,12 +35,19 @@ class FunctionSource:
         node: Its definition, without decorators, defaults and annotations; line numbers are the file's.
         enclosing_class: The name of the class the definition stands in, for private names; or "".
         imports: The names that the module imports at its top: CPython compiles calls on them differently.
+        expected: Globals that the module will have, as far as its text tells, where it has not run yet.
     """
 
     function: Any  # a `types.FunctionType`, which a type checker would take for a method
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     enclosing_class: str
     imports: tuple[str, ...]
+    expected: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def namespace(self) -> Mapping[str, object]:
+        """The function's globals, for guesses."""
+        return ChainMap(self.function.__globals__, self.expected)  # type: ignore[arg-type] -- it is only read
 
     @property
     def file(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from autojit.capture.capture import Capture
 from autojit.errors import Reason, SourceLine
-from autojit.runtime.environment import is_default
+from autojit.runtime.environment import is_default, is_followed
 from autojit.runtime.forks import is_cut_off
 from autojit.runtime.function import Controller
 from autojit.runtime.heat import TINY
@@ -45,6 +45,11 @@ def _environment(controller: Controller) -> Iterator[Reason]:
         yield Reason("errstate", f"{what} where `explain` was called; so it is in calls from here")
     elif count:
         yield Reason("errstate", f"{what} in {count} call(s) so far")
+    count, what = controller.counters.followed, "a debugger, a coverage tool or another tracer followed the lines"
+    if controller.warm_up is not None and is_followed():
+        yield Reason("followed", f"{what} where `explain` was called; so it is in calls from here")
+    elif count:
+        yield Reason("followed", f"{what} in {count} call(s) so far")
 
 
 def _small(controller: Controller) -> Iterator[Reason]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from autojit.errors import Reason
 from autojit.launch.arm import ARMED
+from autojit.launch.module_loops import LOOPS
 from autojit.runtime.function import Controller
 from autojit.runtime.info import with_callees
 from autojit.runtime.plan import Plan
@@ -153,12 +154,13 @@ class Function:
 
 
 def functions() -> list[Function]:
-    """The functions that were looked into so far: those that were called, and those that they call."""
+    """The functions that were looked into so far: those that were called, and those that they call; loops of the script."""
     seen: set[int] = set()
     found: dict[object, list[Controller]] = {}
-    for first in list(ARMED):
-        if first.controller is not None:
-            for each in with_callees(first.controller, seen):
+    ran = [loop for loop in LOOPS if loop.counters.misses]
+    for controller in [*(first.controller for first in list(ARMED)), *ran]:
+        if controller is not None:
+            for each in with_callees(controller, seen):
                 code = each.original.__code__
                 found.setdefault((code.co_filename, code.co_firstlineno, code.co_qualname), []).append(each)
     return [Function(tuple(controllers)) for controllers in found.values()]

@@ -1,13 +1,31 @@
-"""A module's code in which each definition with a loop in it arms the function that it makes."""
+"""A module's code in which each definition with a loop arms the function that it makes; a script's own loops, too."""
 
 from __future__ import annotations
 
 import ast
 import types
 from collections.abc import Callable, Iterator
+from importlib.util import decode_source
 from typing import Any
 
+from autojit.config import Config
+from autojit.launch.module_loops import arm_loops
+
 _MARK = "\0autojit arm"  # what nobody has in a program
+
+
+def script_code_of(
+    source: bytes | str, file: str, arm: Callable[[Any], Any], namespace: dict[str, Any], config: Config
+) -> types.CodeType:
+    """`code_of` a module that runs once, in `namespace`: its own loops have probes."""
+    tree: Any = compile(source, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    text = source if isinstance(source, str) else decode_source(source)
+    placed, constants = arm_loops(tree, text, file, namespace, config)
+    try:
+        code = compile(_Arm().visit(placed), file, "exec", dont_inherit=True)
+    except SyntaxError:  # CPython takes 20 blocks inside each other, and probes need some
+        return code_of(source, file, arm)
+    return _with(code, {_MARK: arm, **constants})
 
 
 def code_of(source: bytes | str, file: str, arm: Callable[[Any], Any]) -> types.CodeType:
@@ -23,14 +41,16 @@ def code_of(source: bytes | str, file: str, arm: Callable[[Any], Any]) -> types.
         SyntaxError: The text is not Python.
     """
     tree = compile(source, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-    return _with(compile(_Arm().visit(tree), file, "exec", dont_inherit=True), arm)
+    return _with(compile(_Arm().visit(tree), file, "exec", dont_inherit=True), {_MARK: arm})
 
 
-def _with(code: types.CodeType, arm: Callable[[Any], Any]) -> types.CodeType:
+def _with(code: types.CodeType, objects: dict[str, Any]) -> types.CodeType:
+    """Put objects into the place of constants."""
+
     def resolve(const: object) -> object:
         if isinstance(const, types.CodeType):
-            return _with(const, arm)
-        return arm if isinstance(const, str) and const == _MARK else const  # `python -b` warns of bytes
+            return _with(const, objects)
+        return objects.get(const, const) if isinstance(const, str) else const
 
     return code.replace(co_consts=tuple(map(resolve, code.co_consts)))
 

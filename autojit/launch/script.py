@@ -20,7 +20,7 @@ from autojit.config import Config
 from autojit.errors import AutojitError, FlagError
 from autojit.launch import hook
 from autojit.launch.reporting import Reporting, tell
-from autojit.launch.rewrite import code_of
+from autojit.launch.rewrite import script_code_of
 from autojit.launch.scope import Scope
 from autojit.launch.summary import summary
 from autojit.launch.tracebacks import clean
@@ -81,7 +81,7 @@ def prepare(words: Sequence[str]) -> Callable[[], int]:
     name, sys.argv = given.program[0], list(given.program)
     if given.is_module:
         sys.argv[0] = "-m"  # as long as the module is looked for
-        code, module = _module(name)
+        code, module = _module(name, config)
         sys.argv[0] = str(module.__file__)
     else:
         code, module = _script(name, config)
@@ -156,12 +156,14 @@ def _script(name: str, config: Config) -> tuple[types.CodeType, types.ModuleType
             raise AutojitError(f"`{name}` cannot be read: {error.strerror}") from error
         _look_in(file.resolve().parent)
         whole = os.path.join(os.getcwd(), name)  # as Python has it, dots and all
-        return code_of(source, whole, hook.arms(config)), _main(whole, None, None)
+        module = _main(whole, None, None)
+        return script_code_of(source, whole, hook.arms(config), vars(module), config), module
     _look_in(file.resolve())
-    return _code_by(spec, name), _main(spec.origin, spec, "")
+    module = _main(spec.origin, spec, "")
+    return _code_by(spec, name, module, config), module
 
 
-def _module(name: str) -> tuple[types.CodeType, types.ModuleType]:
+def _module(name: str, config: Config) -> tuple[types.CodeType, types.ModuleType]:
     """The code and the module of a module, as `python -m MODULE` would have them."""
     _look_in(Path.cwd())
     try:
@@ -174,11 +176,15 @@ def _module(name: str) -> tuple[types.CodeType, types.ModuleType]:
         raise AutojitError(f"`{name}` cannot be found: {error}") from error
     if spec is None:
         raise AutojitError(f"there is no module `{name}` that can be run")
-    return _code_by(spec, name), _main(spec.origin, spec, spec.parent)
+    module = _main(spec.origin, spec, spec.parent)
+    return _code_by(spec, name, module, config), module
 
 
-def _code_by(spec: ModuleSpec, name: str) -> types.CodeType:
+def _code_by(spec: ModuleSpec, name: str, module: types.ModuleType, config: Config) -> types.CodeType:
     """The code that a module's own loader gives."""
+    if type(spec.loader) is hook.Loader and spec.origin is not None:
+        source = spec.loader.get_data(spec.origin)
+        return script_code_of(source, spec.origin, hook.arms(config), vars(module), config)
     get_code = getattr(spec.loader, "get_code", None)
     code = get_code(spec.name) if get_code is not None else None
     if code is None:

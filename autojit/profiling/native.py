@@ -12,6 +12,7 @@ from typing import Any
 from jax.profiler import TraceAnnotation
 
 from autojit.profiling.spans import Place
+from autojit.runtime.environment import set_own_tracer
 from autojit.runtime.function import CONTROLLERS
 from autojit.runtime.history import Profiled
 from autojit.runtime.plans import is_numpys
@@ -122,6 +123,7 @@ class NativeLines:
     def start(self) -> None:
         """Follow from now on. Calls that have begun are not followed."""
         if self.is_on:
+            set_own_tracer(self._call)
             threading.settrace(self._call)
             self._follow()
 
@@ -132,6 +134,7 @@ class NativeLines:
             if threading.gettrace() == self._call:
                 threading.settrace(None)  # type: ignore[arg-type] -- Python takes it
             self._leave_alone()
+            set_own_tracer(None)
 
     def _follow(self) -> None:
         self._top.is_followed = True

@@ -124,4 +124,5 @@ def compile_plan(prepared: Prepared, counters: Counters, config: Config, prefix:
     executables = {
         step.name: compile_step(step, prefix, counters, config, prepared.recipe.choice) for step in prepared.clusters
     }
-    return build(prepared.capture, prepared.graph, prepared.steps, executables)
+    is_hidden = config.policy != "measured"
+    return build(prepared.capture, prepared.graph, prepared.steps, executables, is_hidden)

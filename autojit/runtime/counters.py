@@ -16,6 +16,7 @@ class Counters:
         compile_seconds: The time that took.
         loads: Programs of earlier processes loaded for this function.
         environments: Calls of a region that found NumPy's error state or the warning filters other than the default.
+        followed: Calls of a region whose lines a debugger, a coverage tool or the like followed.
     """
 
     misses: int = 0
@@ -24,3 +25,4 @@ class Counters:
     compile_seconds: float = 0.0
     loads: int = 0
     environments: int = 0
+    followed: int = 0

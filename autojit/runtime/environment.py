@@ -1,7 +1,8 @@
-"""What must hold around a call for compiled code to mean the same as NumPy: its error state and the warnings."""
+"""What must hold around a call for compiled code to mean the same as NumPy: error state, warnings, no debugger."""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any
 
@@ -29,6 +30,33 @@ def is_default() -> bool:
     if filters is _filters and len(filters) == len(_filters_seen) and (not filters or filters[0] is _filters_seen[0]):
         return _filters_quiet
     return _look(filters)
+
+
+#: In the text of a plan: whether somebody may follow the lines of this thread.
+MAY_BE_FOLLOWED = "gettrace() is not None"
+#: Its names.
+FOLLOWING: dict[str, Any] = {"gettrace": sys.gettrace}
+if sys.version_info >= (3, 12):  # debuggers and coverage tools also have these
+    MAY_BE_FOLLOWED += f" or tool({sys.monitoring.DEBUGGER_ID}) or tool({sys.monitoring.COVERAGE_ID})"
+    FOLLOWING["tool"] = sys.monitoring.get_tool
+_own: Any = None
+
+
+def set_own_tracer(tracer: Any) -> None:
+    """What autojit itself follows lines with, which hinders no plan; `None` for nothing."""
+    global _own
+    _own = tracer
+
+
+def is_followed() -> bool:
+    """Whether a debugger, a coverage tool or the like follows the lines of this thread: it would miss compiled ones."""
+    tracer = sys.gettrace()
+    if tracer is not None:
+        return _own is None or tracer != _own
+    if sys.version_info >= (3, 12):
+        tools = sys.monitoring.DEBUGGER_ID, sys.monitoring.COVERAGE_ID
+        return any(sys.monitoring.get_tool(tool) is not None for tool in tools)
+    return False
 
 
 def _look(filters: Any) -> bool:

@@ -26,7 +26,7 @@ from autojit.runtime.background import BACKGROUND, MAKING, making
 from autojit.runtime.counters import Counters
 from autojit.runtime.crowd import Crowd
 from autojit.runtime.door import DOOR
-from autojit.runtime.environment import is_default
+from autojit.runtime.environment import is_default, is_followed
 from autojit.runtime.forks import is_cut_off, when_cut_off
 from autojit.runtime.fuel import FUEL
 from autojit.runtime.heat import Heat
@@ -96,7 +96,7 @@ class Controller:
         self._lock = threading.RLock()  # one thread captures at a time
         self._looks_again = 0.0  # for probes that have slept long enough
         try:
-            self.tree = RegionTree(source_of(function), function.__closure__ or ())
+            self.tree = self._read()
             if self.warm_up is not None:
                 split_early(self.tree)
         except CannotCapture as error:
@@ -105,6 +105,14 @@ class Controller:
             self._prepare()
         self.function = self._install()
         CONTROLLERS.add(self)
+
+    def _read(self) -> RegionTree:
+        """The regions of the function.
+
+        Raises:
+            CannotCapture: They are not known.
+        """
+        return RegionTree(source_of(self.original), self.original.__closure__ or ())
 
     def _prepare(self) -> None:
         """The first call is compiled: import what that needs."""
@@ -127,15 +135,14 @@ class Controller:
             code = self.instrumented()
         return remade(original, code)
 
+    def renew(self) -> None:
+        """Regions have been split: give the function the code with their probes."""
+        put_code(self.function, self.instrumented())
+
     def instrumented(self) -> types.CodeType:
         """The function's code with probes before all regions that there are now."""
         assert self.tree is not None
-        for region in self.tree.regions:
-            is_new = region.number not in self.probes and not region.once
-            is_asked = self.warm_up is None or can_be_timed(region)
-            if is_new and is_asked and region.worthwhile:
-                self.probes[region.number] = Probe(region, self, self.enabled)
-        marks: dict[int, object] = {**self.probes, **self._takeovers()}
+        marks = self.marks()
         try:
             return instrument(self.tree, marks, self.twins, self.warm_up is not None)
         except SyntaxError:  # CPython takes 20 blocks inside each other; asking for names and timing need some
@@ -147,6 +154,16 @@ class Controller:
                 raise
             self.switch(False)
             return self.original.__code__
+
+    def marks(self) -> dict[int, object]:
+        """What stands in the code, by the region's number: probes for all regions that there are now, and takeovers."""
+        assert self.tree is not None
+        for region in self.tree.regions:
+            is_new = region.number not in self.probes and not region.once
+            is_asked = self.warm_up is None or can_be_timed(region)
+            if is_new and is_asked and region.worthwhile:
+                self.probes[region.number] = Probe(region, self, self.enabled)
+        return {**self.probes, **self._takeovers()}
 
     def _takeovers(self) -> dict[int, Takeover]:
         """By region number, what takes over the loops of the body while they run."""
@@ -230,9 +247,8 @@ class Controller:
         # A signal handler or finalizer may call a function while its thread makes a plan, perhaps of the same function.
         if me in MAKING:
             return None
-        if not is_default():
+        if not self.may_answer():
             probe.native += 1
-            self.counters.environments += 1
             return None
         heat = None
         if self.warm_up is not None:
@@ -258,6 +274,13 @@ class Controller:
             return probe.enter(*values)
         finally:
             probe.made_for = None
+
+    def may_answer(self) -> bool:
+        """Whether compiled code may answer a call of this thread now."""
+        self.counters.environments += not is_default()
+        followed = self.warm_up is not None and is_followed()  # under other policies the user wants it compiled
+        self.counters.followed += followed
+        return is_default() and not followed
 
     def _make_for(self, probe: Probe, values: tuple[Any, ...], heat: Heat | None) -> Plan | Restart | None:
         """A plan for a call that has none, made by the only thread that makes plans of this function."""

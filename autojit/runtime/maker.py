@@ -13,7 +13,6 @@ from autojit.capture.capture import Capture, capture
 from autojit.capture.explore import explore_parts
 from autojit.capture.kept import stand_in_for
 from autojit.capture.regions import region_key
-from autojit.capture.source import put_code
 from autojit.compile.cache import CACHE
 from autojit.compile.xla import hold, is_started
 from autojit.config import Config
@@ -220,7 +219,7 @@ class Maker:
             try:
                 deque(explore_parts(controller.tree, captured, values, controller.options), 0)
             finally:
-                put_code(controller.function, controller.instrumented())
+                controller.renew()
         captured.snapshots.clear()  # a plan keeps what was captured, and nothing of the caller's
         if any(cut.reason.id in _ALWAYS for cut in cuts):
             controller.turn_off(probe)

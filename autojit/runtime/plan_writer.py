@@ -22,7 +22,7 @@ from autojit.ir.index import Index, window_slice
 from autojit.ir.spec import Spec, spec_of
 from autojit.partition.steps import ClusterStep, Step
 from autojit.runtime.buffers import own, to_scalar
-from autojit.runtime.environment import is_default
+from autojit.runtime.environment import FOLLOWING, MAY_BE_FOLLOWED, is_default, is_followed
 from autojit.runtime.interrupts import COMMITS, comes_from_a_signal
 from autojit.runtime.plan import FILE, NATIVE, UNSET, Plan
 from autojit.runtime.streams import drawn, restore, save
@@ -37,7 +37,13 @@ def native_plan(capture: Capture, reason: Any) -> Plan:
     return Plan(*writer.finish(), capture, reason=reason)
 
 
-def build(capture: Capture, graph: Graph, steps: tuple[Step, ...], executables: dict[str, Executable]) -> Plan:
+def build(
+    capture: Capture,
+    graph: Graph,
+    steps: tuple[Step, ...],
+    executables: dict[str, Executable],
+    is_hidden: bool = True,
+) -> Plan:
     """Generate the function of a plan.
 
     Args:
@@ -45,8 +51,12 @@ def build(capture: Capture, graph: Graph, steps: tuple[Step, ...], executables: 
         graph: Its graph after the passes and the partition.
         steps: The graph's steps.
         executables: A compiled program for each cluster step.
+        is_hidden: Whether it answers though a debugger, say, follows the lines of the thread, and sees none of its.
     """
     writer = _Writer(capture)
+    if not is_hidden:
+        writer.names |= {**FOLLOWING, "is_followed": is_followed}
+        writer.lines.insert(0, f"    if ({MAY_BE_FOLLOWED}) and is_followed(): return NATIVE")
     writer.operands = {value.name: name for value, name in zip(graph.inputs, capture.input_names, strict=True)}
     start = writer.draw()
     for step in steps:

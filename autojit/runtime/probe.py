@@ -93,6 +93,7 @@ class Probe:
     )
     unset = UNSET
     unbound = NameError
+    gettrace = staticmethod(sys.gettrace)
 
     def __init__(self, region: Region, owner: Any, on: bool) -> None:
         self.region = region

@@ -12,7 +12,6 @@ from autojit.errors import AutojitWarning, Trapped
 from autojit.runtime import plans
 from autojit.runtime.background import BACKGROUND, MAKING
 from autojit.runtime.door import DOOR
-from autojit.runtime.environment import is_default
 from autojit.runtime.heat import KEEP_BELOW, VERY_HOPELESS, price_of
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.plan import NATIVE, UNSET
@@ -130,7 +129,7 @@ class Takeover:
         if error is not None:
             self.controller.trouble.of_compiling(error)
         is_ours = type(iterator) is _RANGE_ITERATOR and self.controller.enabled and get_ident() not in MAKING
-        if not is_ours or self._state in ("compiling", "off") or not is_default():
+        if not is_ours or self._state in ("compiling", "off") or not self.controller.may_answer():
             self.due = False
             return None
         ahead, stop = _ahead(iterator)
