@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import autojit as aj
 from autojit.errors import SourceLine
 from autojit.ir.evaluate import evaluate
 from autojit.ir.graph import Const, Graph, Node, Value
@@ -122,3 +123,33 @@ def test_call_from_the_users_line():
     assert call_from(SourceLine("user.py", 41, "C.run"), look) == ("user.py", 41, "run", "C.run")
     assert call_from(SourceLine("user.py", 1, ""), look) == ("user.py", 1, "<module>", "<module>")
     assert call_from(None, int, "3") == 3
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "bool", "float32", "float64", "complex128"])
+def test_what_is_moved_is_read_in_place_or_copied(dtype, rng):
+    # Loops that move elements of windows to other places do not become vector code.
+    def moved(x, y):
+        flat = np.roll(x, 5) ^ y if dtype == "bool" else np.roll(x, 5) + y
+        around = np.roll(np.roll(x, -1, axis=0), (1, 700), axis=(1, 0))
+        return flat, around, np.pad(x, ((3, 1), (0, 2)), mode="wrap"), np.pad(x, 1, mode="edge"), np.pad(y, 2)
+
+    memory = (rng.random(2 * 701 * 500 + 9) * 200).astype(dtype)
+    fast = aj.autocluster(moved, policy="eager")
+    for start in range(4):
+        x, y = (memory[start + part * 701 * 500 :][: 701 * 500].reshape(701, 500) for part in (0, 1))
+        for found, wanted in zip(fast(x, y), moved(x, y), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+            assert found.dtype == wanted.dtype
+    assert fast.cache_info().hits == 4
+
+
+def test_only_what_is_moved_is_no_window(rng):
+    def mixed(x, y):
+        return np.roll(x * 2, 1) + y
+
+    x, y = rng.random((300, 300)), rng.random((300, 300))
+    fast = aj.autocluster(mixed, policy="eager")
+    np.testing.assert_array_equal(fast(x, y), mixed(x, y))
+    (plan,) = next(iter(fast.__autojit_controller__.probes.values())).plans
+    (executable,) = plan.executables.values()
+    assert [parameter.kind for parameter in executable.lowered.parameters] == ["array", "window", "offsets"]

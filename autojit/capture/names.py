@@ -22,6 +22,11 @@ class _Names(ast.NodeVisitor):
         self.maybe: set[str] = set()  # bound by a `:=` that is not evaluated on every way through
         self._depth = 0  # of expressions that may be skipped
 
+    def visit(self, node: ast.AST) -> None:
+        """As in `ast.NodeVisitor`, but for what has no names in it: this is done to every node of a function."""
+        if not isinstance(node, ast.Constant | ast.expr_context | ast.operator):
+            super().visit(node)
+
     def visit_Name(self, node: ast.Name) -> None:
         if not isinstance(node.ctx, ast.Store):  # `del` needs the name to be bound
             self.reads.add(node.id)

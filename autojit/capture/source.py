@@ -6,7 +6,7 @@ import ast
 import linecache
 import types
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,7 @@ Syntax = tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, str, tuple[s
 
 #: What was read, by code and file: equal code objects may come from several files.
 _syntaxes: dict[tuple[types.CodeType, str], Syntax | CannotCapture] = {}
-_trees: dict[str, tuple[list[str], ast.Module]] = {}
+_modules: dict[str, _Module] = {}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,8 +133,9 @@ def syntax_of(function: types.FunctionType) -> Syntax:
     """
     code = function.__code__
     module = _module(code.co_filename, function.__globals__)
-    known = tuple(sorted(set(_imports(module))))
-    candidates = [(_bare(node), enclosing_class) for node, enclosing_class in _candidates(module, code)]
+    known = module.imports
+    found_there = module.definitions.get((code.co_name, code.co_firstlineno), ())
+    candidates = [(_bare(node), enclosing_class) for node, enclosing_class in found_there]
     # A notebook compiles the statements of a cell one by one, so that a definition does not know the cell's imports.
     for imports in (known, ()) if known else ((),):
         for bare, enclosing_class in candidates:
@@ -144,19 +145,37 @@ def syntax_of(function: types.FunctionType) -> Syntax:
     raise CannotCapture("no-source", f"the source of `{function.__qualname__}` does not match its bytecode")
 
 
-def _module(file: str, namespace: dict[str, object]) -> ast.Module:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Module:
+    """A file that was parsed.
+
+    Attributes:
+        lines: Its text then.
+        imports: The names that it imports outside of functions and classes.
+        definitions: Its functions with the names of the classes they stand in, by name and first line.
+    """
+
+    lines: list[str]
+    imports: tuple[str, ...]
+    definitions: dict[tuple[str, int], list[tuple[Any, str]]]
+
+
+def _module(file: str, namespace: dict[str, object]) -> _Module:
     lines = linecache.getlines(file, namespace)
     if not lines:
         raise CannotCapture("no-source", f"`{file}` cannot be read")
-    known = _trees.get(file)
-    if known is not None and known[0] == lines:
-        return known[1]
+    known = _modules.get(file)
+    if known is not None and known.lines == lines:
+        return known
     try:
         tree = parse("".join(lines))
     except SyntaxError as error:
         raise CannotCapture("no-source", f"`{file}` cannot be parsed: {error.msg}") from None
-    _trees[file] = (lines, tree)
-    return tree
+    definitions: dict[tuple[str, int], list[tuple[Any, str]]] = {}
+    for key, node, enclosing_class in _definitions(tree, ""):
+        definitions.setdefault(key, []).append((node, enclosing_class))
+    made = _modules[file] = _Module(lines, tuple(sorted(set(_imports(tree)))), definitions)
+    return made
 
 
 def _imports(tree: ast.AST) -> list[str]:
@@ -165,27 +184,23 @@ def _imports(tree: ast.AST) -> list[str]:
         if isinstance(child, ast.Import | ast.ImportFrom):
             names = [alias.asname or alias.name.split(".")[0] for alias in child.names]
             found += [name for name in names if name != "*"]
-        elif not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+        elif not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
             found += _imports(child)
     return found
 
 
-def _candidates(
-    tree: ast.AST, code: types.CodeType, enclosing_class: str = ""
-) -> list[tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, str]]:
-    found = []
+def _definitions(tree: ast.AST, enclosing_class: str) -> Iterator[tuple[tuple[str, int], Any, str]]:
+    """All functions, outer ones before those in them."""
     for child in ast.iter_child_nodes(tree):
         inner = enclosing_class
         if isinstance(child, ast.ClassDef):
             inner = child.name
         elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
             first = min([child.lineno, *(decorator.lineno for decorator in child.decorator_list)])
-            if child.name == code.co_name and first == code.co_firstlineno:
-                found.append((child, enclosing_class))
-        elif isinstance(child, ast.Lambda) and code.co_name == "<lambda>" and child.lineno == code.co_firstlineno:
-            found.append((child, enclosing_class))
-        found += _candidates(child, code, inner)
-    return found
+            yield (child.name, first), child, enclosing_class
+        elif isinstance(child, ast.Lambda):
+            yield ("<lambda>", child.lineno), child, enclosing_class
+        yield from _definitions(child, inner)
 
 
 def _bare(

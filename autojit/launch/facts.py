@@ -154,7 +154,7 @@ class Function:
 
 
 def functions() -> list[Function]:
-    """The functions that were looked into so far: those that were called, and those that they call; loops of the script."""
+    """The functions that were looked into so far: those that were called or that they call, and loops of the script."""
     seen: set[int] = set()
     found: dict[object, list[Controller]] = {}
     ran = [loop for loop in LOOPS if loop.counters.misses]

@@ -20,6 +20,9 @@ WINDOW_BYTES = 256 * 1024
 #: Ops of these families are fused into loops that can read a window at no cost. XLA's reductions and products would
 #: copy it first.
 _FUSING = frozenset({"elementwise", "shaping", "indexing", "creation"})
+#: What moves elements to other places by padding: where it reads a window, the loop does not become vector code, and
+#: takes three times as long.
+_MOVING = frozenset({"np.roll", "np.pad"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ def parameters_of(graph: Graph, split: Split | None = None) -> tuple[Parameter, 
     per dtype, because each separate argument costs time at every call.
     """
     fuses = all(node.op.family in _FUSING for node in graph.nodes)
+    moved = _behind(graph, _MOVING)
     used = graph.users()
     parameters: list[Parameter] = []
     packs: dict[np.dtype, list[int]] = {}
@@ -68,7 +72,7 @@ def parameters_of(graph: Graph, split: Split | None = None) -> tuple[Parameter, 
             halves = split.halves[value.name]
             parameters.append(_part(halves.middle, position, "middle"))
             parameters.append(_part(halves.edges, position, "edges"))
-        elif fuses and value.spec.nbytes >= WINDOW_BYTES:
+        elif fuses and value.name not in moved and value.spec.nbytes >= WINDOW_BYTES:
             parameters.append(_window(value, position))
         else:
             parameters.append(Parameter(_name(value, position), value.spec.shape, value.spec.dtype, (position,)))
@@ -110,6 +114,15 @@ def _inside(window: Any, start: Any, value: Value) -> Any:
     """The array inside of a window."""
     flat = lax.dynamic_slice(window, (start,), (value.spec.size,), allow_negative_indices=False)
     return flat.reshape(value.spec.shape)
+
+
+def _behind(graph: Graph, names: frozenset[str]) -> set[str]:
+    """The values of which ops of these names are computed."""
+    found: set[str] = set()
+    for node in reversed(graph.nodes):
+        if node.op.name in names or any(value.name in found for value in node.outputs):
+            found |= {operand.name for operand in node.inputs if isinstance(operand, Value)}
+    return found
 
 
 def _part(value: Value, position: int, kind: Literal["middle", "edges"]) -> Parameter:

@@ -15,7 +15,7 @@ from autojit.jax_names import jnp, lax
 from autojit.ops import exact
 from autojit.ops.families import small_dummy
 from autojit.ops.inference import compiled, moving, specs_of
-from autojit.ops.joining import concatenate, join
+from autojit.ops.joining import concatenate, overlay
 from autojit.ops.reading import bounded
 
 Trap = Callable[[Any], None]
@@ -64,7 +64,7 @@ def _diagflat(v: Any, k: int = 0) -> Any:
 
 
 def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    """`np.roll` by joining two slices, in one fusion."""
+    """`np.roll` by joining two slices."""
     if axis is None:
         return _roll(a.reshape(-1), shift, 0).reshape(a.shape)
     pairs = np.broadcast(shift, axis)
@@ -74,7 +74,7 @@ def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
         step = int(step) % length if length else 0
         if step:
             first = lax.slice_in_dim(a, length - step, length, axis=place)
-            a = join([first, lax.slice_in_dim(a, 0, length - step, axis=place)], place, fused=True)
+            a = overlay([first, lax.slice_in_dim(a, 0, length - step, axis=place)], place)
     return a
 
 
@@ -149,7 +149,7 @@ def _take_runs(array: Any, source: np.ndarray, axis: int) -> Any:
         elif len(run) > 1 and run[1] < run[0]:
             part = lax.rev(part, (axis,))
         parts.append(part)
-    return join(parts, axis, fused=True) if parts else array
+    return overlay(parts, axis) if parts else array
 
 
 def _pad_samples(rng: Any) -> list[Any]:

@@ -126,7 +126,7 @@ def forget() -> None:
     """Give back the memory of the functions that were made."""
     aj.clear_cache()
     sources._syntaxes.clear()
-    sources._trees.clear()
+    sources._modules.clear()
     linecache.clearcache()
 
 
