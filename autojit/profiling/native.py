@@ -124,6 +124,7 @@ class NativeLines:
         """Follow from now on. Calls that have begun are not followed."""
         if self.is_on:
             set_own_tracer(self._call)
+            Probe.gettrace = staticmethod(type(None))  # calls are timed all the same
             threading.settrace(self._call)
             self._follow()
 
@@ -135,6 +136,7 @@ class NativeLines:
                 threading.settrace(None)  # type: ignore[arg-type] -- Python takes it
             self._leave_alone()
             set_own_tracer(None)
+            Probe.gettrace = staticmethod(sys.gettrace)
 
     def _follow(self) -> None:
         self._top.is_followed = True

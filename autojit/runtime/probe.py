@@ -44,6 +44,7 @@ class Probe:
         on: Whether to ask at all.
         unset: The value of a live-out name that stays as it is.
         unbound: What Python raises where a live-in has no value.
+        gettrace: Whether somebody else follows the lines of this thread, without a frame of ours.
         plans: The plans, most recently made first.
         region: The statements.
         heats: How long NumPy takes, by kind of call; for the policy `measured`.
