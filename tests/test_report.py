@@ -306,7 +306,7 @@ def plain(n):
     return x.sum()
 
 for k in range(2):  # the second `inner` is another function; its time is the first one's
-    outer(15), plain(100)
+    outer(8), plain(40)
 """
 
 
