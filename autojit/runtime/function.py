@@ -107,11 +107,7 @@ class Controller:
         CONTROLLERS.add(self)
 
     def _read(self) -> RegionTree:
-        """The regions of the function.
-
-        Raises:
-            CannotCapture: They are not known.
-        """
+        """The regions of the function; `CannotCapture` is raised where they are not known."""
         return RegionTree(source_of(self.original), self.original.__closure__ or ())
 
     def _prepare(self) -> None:
@@ -277,10 +273,13 @@ class Controller:
 
     def may_answer(self) -> bool:
         """Whether compiled code may answer a call of this thread now."""
-        self.counters.environments += not is_default()
-        followed = self.warm_up is not None and is_followed()  # under other policies the user wants it compiled
-        self.counters.followed += followed
-        return is_default() and not followed
+        if not is_default():
+            self.counters.environments += 1
+            return False
+        if self.warm_up is not None and is_followed():  # under other policies the user wants it compiled
+            self.counters.followed += 1
+            return False
+        return True
 
     def _make_for(self, probe: Probe, values: tuple[Any, ...], heat: Heat | None) -> Plan | Restart | None:
         """A plan for a call that has none, made by the only thread that makes plans of this function."""
