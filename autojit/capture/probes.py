@@ -14,7 +14,7 @@ from autojit.capture.regions import BREAK, CONTINUE, RETURN, Native, Region, Reg
 from autojit.capture.rest import exit_of
 from autojit.capture.source import compile_body
 from autojit.errors import CannotCapture
-from autojit.ir.syntax import parse
+from autojit.ir.syntax import parse, walk
 
 #: What stands for probes, with the number of a region behind it, and for the twins, until the code is there.
 MARK = "autojit probe "
@@ -109,7 +109,7 @@ class _Declarations(ast.NodeTransformer):
 
 def _declare_first(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     """Move declarations to the top: a probe may name what the statements behind it declare."""
-    if any(isinstance(node, ast.Global | ast.Nonlocal) for node in ast.walk(function)):
+    if any(isinstance(node, ast.Global | ast.Nonlocal) for node in walk(function)):
         declarations = _Declarations()
         body = [declarations.visit(statement) for statement in copy.deepcopy(function.body)]
         first = body[:1] if ast.get_docstring(function) is not None else []
@@ -173,7 +173,7 @@ class _Emitter:
         mark, first = f"'{MARK}{rest.number}'", [_takeover(native, rest)]
         text = f"for {native.counter} in ({stop}_it := {mark}.iter({mark}.forever)):\n    pass"
         made: Any = parse(text).body[0]
-        for node in ast.walk(made):
+        for node in walk(made):
             if hasattr(node, "lineno"):
                 ast.copy_location(node, loop)
         if isinstance(loop, ast.While):
@@ -223,7 +223,7 @@ def _timed(region: Region, original: list[ast.stmt]) -> list[ast.stmt]:
     # A debugger that a statement has started would stop in the call.
     end_of = f"if {start} and {mark}.gettrace() is None: {mark}.end({start})"
     begin, end = parse(f"{start} = {mark}.timed and {mark}.begin()\n{end_of}").body
-    for node in (*ast.walk(begin), *ast.walk(end)):
+    for node in (*walk(begin), *walk(end)):
         if hasattr(node, "lineno"):
             ast.copy_location(node, region.statements[0])
     if region.depth and not region.exits:  # what raises is not timed anyway
@@ -308,7 +308,7 @@ def _answered(region: Region, condition: str, then: Sequence[str] = ()) -> Any:
 def _place(statements: Sequence[ast.AST], first: ast.stmt) -> None:
     """Give statements of ours the place where one of the user's begins."""
     for statement in statements:
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if hasattr(node, "lineno"):
                 ast.copy_location(node, first)
                 # The checker cannot know: a statement.

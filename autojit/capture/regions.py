@@ -17,6 +17,7 @@ from autojit.capture.assigned import assigned_after, assigned_before
 from autojit.capture.names import TEMPORARY, Flow, names
 from autojit.capture.source import FunctionSource
 from autojit.errors import CannotCapture, SourceLine
+from autojit.ir.syntax import walk
 
 #: How control leaves a region: at its end, or by one of these statements.
 END, RETURN, BREAK, CONTINUE = 0, 1, 2, 3
@@ -95,7 +96,7 @@ class Region:
     def branches(self) -> bool:
         """Whether the arguments decide which statements run."""
         kinds = (ast.If, ast.IfExp, ast.BoolOp, ast.For, ast.While, ast.Match)
-        return any(isinstance(node, kinds) for s in self.statements for node in ast.walk(s))
+        return any(isinstance(node, kinds) for s in self.statements for node in walk(s))
 
     @property
     def lines(self) -> tuple[int, int]:
@@ -106,7 +107,7 @@ class Region:
     def worthwhile(self) -> bool:
         """Whether there can be array work in it at all."""
         kinds = (ast.Call, ast.BinOp, ast.AugAssign, ast.UnaryOp, ast.Compare, ast.Subscript)
-        return any(isinstance(node, kinds) for s in self.statements for node in ast.walk(s))
+        return any(isinstance(node, kinds) for s in self.statements for node in walk(s))
 
 
 def leaving(node: ast.AST, in_loop: bool = False) -> Iterator[ast.AST]:
@@ -280,7 +281,7 @@ class RegionTree:
         simple = isinstance(statement, ast.Expr | ast.Return | ast.Assign) and isinstance(call, ast.Call)
         if not simple or not _dotted(call.func) or any(isinstance(a, ast.Starred) for a in call.args):
             return [], statement
-        if any(isinstance(n, ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await) for n in ast.walk(call)):
+        if any(isinstance(n, ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await) for n in walk(call)):
             return [], statement
         values = [*call.args, *(keyword.value for keyword in call.keywords)]
         if not any(_computes(value) for value in values) or any(k.arg is None for k in call.keywords[:-1]):
@@ -347,8 +348,8 @@ def is_empty(cell: types.CellType) -> bool:
 
 def sees_all_names(function: ast.AST) -> bool:
     """Whether a function asks for its own local names as such, or for its frame."""
-    harmless = {id(node.func) for node in ast.walk(function) if isinstance(node, ast.Call) and node.args}
-    for node in ast.walk(function):
+    harmless = {id(node.func) for node in walk(function) if isinstance(node, ast.Call) and node.args}
+    for node in walk(function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             if node.id in _ALL_NAMES or (node.id in ("vars", "dir") and id(node) not in harmless):
                 return True
@@ -359,7 +360,7 @@ def sees_all_names(function: ast.AST) -> bool:
 
 def _resized(loop: ast.AST) -> set[str]:
     """`x[]` for each name whose list a loop makes longer or shorter."""
-    called = [node.func for node in ast.walk(loop) if isinstance(node, ast.Call)]
+    called = [node.func for node in walk(loop) if isinstance(node, ast.Call)]
     methods = [f for f in called if isinstance(f, ast.Attribute) and f.attr in _RESIZE]
     return {f"{method.value.id}[]" for method in methods if isinstance(method.value, ast.Name)}
 
@@ -368,7 +369,7 @@ def _bound_now_and_then(statements: Sequence[ast.stmt]) -> frozenset[str]:
     """The names that loops in these statements bind in some of their iterations, but not in all."""
     found: frozenset[str] = frozenset()
     for statement in statements:
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.For | ast.While):
                 found |= names(node.body).binds - assigned_after(node.body)
     return found
@@ -398,7 +399,7 @@ def _has_defaults(node: ast.Lambda) -> bool:
 
 def _computes(node: ast.expr) -> bool:
     kinds = (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript)
-    return any(isinstance(inner, kinds) for inner in ast.walk(node)) and not isinstance(node, ast.Lambda)
+    return any(isinstance(inner, kinds) for inner in walk(node)) and not isinstance(node, ast.Lambda)
 
 
 def native_statements(region: Region) -> Iterator[Native]:

@@ -233,7 +233,10 @@ def compile_body(
     enclosing_class: str,
     imports: tuple[str, ...],
 ) -> types.CodeType | None:
-    """Compile a definition in a scope with the free variables of `like`; the code object of the function."""
+    """Compile a definition in a scope with the free variables of `like`; the code object of the function.
+
+    All of its nodes have places.
+    """
     statement: ast.stmt = ast.copy_location(ast.Expr(node), node) if isinstance(node, ast.Lambda) else node
     body: list[ast.stmt] = [statement]
     if enclosing_class:
@@ -244,8 +247,8 @@ def compile_body(
     free = [ast.copy_location(ast.arg(name), node) for name in like.co_freevars if name != "__class__"]
     arguments = ast.arguments([], free, None, [], [], None, [])
     factory = ast.copy_location(ast.FunctionDef(_FACTORY, arguments, body, [], None, None), node)
-    top: list[ast.stmt] = [ast.Import([ast.alias(name)]) for name in imports]
-    module = ast.fix_missing_locations(ast.Module([*top, factory], []))
+    top = [ast.copy_location(ast.Import([ast.copy_location(ast.alias(name), node)]), node) for name in imports]
+    module = ast.Module([*top, factory], [])
     flags = like.co_flags & _FUTURE
     code = compile(module, like.co_filename, "exec", flags, dont_inherit=True)
     for name in (_FACTORY, enclosing_class, like.co_name):
