@@ -355,6 +355,44 @@ def test_scripts_under_measured():
     assert done.stdout.split() == [str(len(TAKEN) + len(LEFT)), "scripts"], done.stdout + done.stderr
 
 
+READS = """
+import __main__
+
+def get():
+    return __main__.x
+
+def get_by_dict():
+    return __main__.__dict__["x"]
+
+def get_by_vars():
+    return vars(__main__)["x"]
+
+def get_by_getattr():
+    return getattr(__main__, "x")
+"""
+READ = """
+import numpy as np
+import reads
+
+x = np.zeros(3)
+for i in range(4):
+    x = x + 1
+    y = x + reads.{}()
+    x = x * 2
+print(x, y)
+"""
+
+
+@pytest.mark.parametrize("way", ["get", "get_by_dict", "get_by_vars", "get_by_getattr"])
+def test_another_module_reads_the_scripts_names(tmp_path, way):
+    (tmp_path / "reads.py").write_text(READS)
+    (tmp_path / "script.py").write_text(READ.format(way))
+    environment = {**os.environ, "AUTOJIT_FLAGS": "--disk_cache=0", "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-m", "autojit", "run", "--policy=eager", "script.py"]
+    ended = subprocess.run(words, capture_output=True, text=True, check=True, env=environment, cwd=tmp_path)
+    assert ended.stdout == "[30. 30. 30.] [30. 30. 30.]\n"
+
+
 @pytest.mark.parametrize("make", [make_loop_program, make_name_program])
 def test_random_programs_as_scripts(make):
     tallies = [judge_script(make(Random(seed))) for seed in range(400, 412)]

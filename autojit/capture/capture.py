@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import types
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -136,6 +137,11 @@ class _Survey(RowLoops):
                 else:
                     self._cut_makers(error)
         return Capture(region, self.guard or self.prologue, self.cuts, self.snapshots)
+
+    def module_attribute(self, module: types.ModuleType, name: str) -> Any:
+        if self.tree.source.is_own(module, name):
+            raise CannotCapture("effect", f"`{module.__name__}.{name}`, which is a variable of this script")
+        return super().module_attribute(module, name)
 
     def commit(self, array: Arr, value: Operand) -> None:
         named = storages_in(self.region_frame.env.values())

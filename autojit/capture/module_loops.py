@@ -80,7 +80,7 @@ def source_of_loop(loop: Loop, module: ast.Module, file: str, namespace: dict[st
     whole = compile(alone, file, "exec", dont_inherit=True)
     (code,) = [const for const in whole.co_consts if isinstance(const, types.CodeType)]
     code = code.replace(co_name="<module>", co_qualname="<module>")
-    return FunctionSource(types.FunctionType(code, namespace, "<module>"), node, "", (), _expected(module))
+    return FunctionSource(types.FunctionType(code, namespace, "<module>"), node, "", (), _expected(module), True)
 
 
 def in_module(statements: Sequence[ast.stmt], mark: str) -> list[ast.stmt]:

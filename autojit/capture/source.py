@@ -36,6 +36,7 @@ class FunctionSource:
         enclosing_class: The name of the class the definition stands in, for private names; or "".
         imports: The names that the module imports at its top: CPython compiles calls on them differently.
         expected: Globals that the module will have, as far as its text tells, where it has not run yet.
+        is_in_module: Whether the local names are those of the module, which runs the body as its own.
     """
 
     function: Any  # a `types.FunctionType`, which a type checker would take for a method
@@ -43,6 +44,7 @@ class FunctionSource:
     enclosing_class: str
     imports: tuple[str, ...]
     expected: Mapping[str, object] = field(default_factory=dict)
+    is_in_module: bool = False
 
     @property
     def namespace(self) -> Mapping[str, object]:
@@ -61,6 +63,11 @@ class FunctionSource:
     def postponed(self) -> bool:
         """Whether the annotations of nested functions are not evaluated."""
         return bool(self.function.__code__.co_flags & _POSTPONED)
+
+    def is_own(self, module: types.ModuleType, name: str) -> bool:
+        """Whether an attribute of a module is a local name, of whose value a region may be ahead."""
+        is_the_module = self.is_in_module and vars(module) is self.function.__globals__
+        return is_the_module and (name == "__dict__" or name in self.function.__code__.co_varnames)
 
     def line(self, node: ast.AST) -> SourceLine:
         """Where a part of the function stands."""
