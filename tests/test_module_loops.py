@@ -226,6 +226,40 @@ TAKEN = {
 
 #: Scripts whose loops are left alone, each for one reason.
 LEFT = {
+    "a function reads it in a comprehension": """
+        def f():
+            return sum([a for _ in [1]])
+
+        for i in range(6):
+            b = a * 2 + f()
+            a = b * 0.5 + i
+    """,
+    "a method reads it in a comprehension": """
+        class Late:
+            def get(self):
+                return {k: a * 1.0 for k in (1,)}[1]
+
+        late = Late()
+        for i in range(6):
+            b = a * 2 + late.get()
+            a = b * 0.5 + i
+        late = None
+    """,
+    "a function that is named like a comprehension": """
+        def listcomp():
+            return a
+
+        for i in range(6):
+            b = a * 2
+            c = b + listcomp()
+            a = b + 1
+    """,
+    "a name like those of autojit": """
+        __autojit_k = 2.0
+        for i in range(3):
+            a = a * __autojit_k
+            b = a + 1
+    """,
     "a function reads what the loop binds": """
         def shown():
             return a.sum()
@@ -369,6 +403,14 @@ def get_by_vars():
 
 def get_by_getattr():
     return getattr(__main__, "x")
+
+ns = vars(__main__)
+
+def get_from_a_dict():
+    return ns["x"] * 1.0
+
+def get_by_get():
+    return ns.get("x")
 """
 READ = """
 import numpy as np
@@ -383,7 +425,7 @@ print(x, y)
 """
 
 
-@pytest.mark.parametrize("way", ["get", "get_by_dict", "get_by_vars", "get_by_getattr"])
+@pytest.mark.parametrize("way", ["get", "get_by_dict", "get_by_vars", "get_by_getattr", "get_from_a_dict", "get_by_get"])
 def test_another_module_reads_the_scripts_names(tmp_path, way):
     (tmp_path / "reads.py").write_text(READS)
     (tmp_path / "script.py").write_text(READ.format(way))
@@ -391,6 +433,28 @@ def test_another_module_reads_the_scripts_names(tmp_path, way):
     words = [sys.executable, "-m", "autojit", "run", "--policy=eager", "script.py"]
     ended = subprocess.run(words, capture_output=True, text=True, check=True, env=environment, cwd=tmp_path)
     assert ended.stdout == "[30. 30. 30.] [30. 30. 30.]\n"
+
+
+ODD = {
+    "a long sum": "for i in range(2):\n    a = " + " + ".join(["a"] * 300) + "\nprint(a)\n",
+    "a very long sum": "for i in range(2):\n    a = a + 1\na = " + " + ".join(["a"] * 600) + "\nprint(a)\n",
+    "many branches": "for i in range(2):\n    if i == 7: a = a\n"
+    + "".join(f"    elif i == {k}: a = a * {k}\n" for k in range(8, 258))
+    + "print(a)\n",
+    "an error of the compiler": "for i in range(2):\n    a = a + 1\nreturn a\n",
+    "a warning of the compiler": "for i in range(2):\n    if i is 1: a = a + 1\nprint(a)\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_scripts(tmp_path, name):
+    (tmp_path / "script.py").write_text(f"import numpy as np\na = np.ones(3)\n{ODD[name]}")
+    environment = {**os.environ, "AUTOJIT_FLAGS": "--disk_cache=0", "PYTHONPATH": str(ROOT)}
+    plain, launched = (
+        subprocess.run([sys.executable, *words, "script.py"], capture_output=True, text=True, env=environment, cwd=tmp_path)
+        for words in ((), ("-m", "autojit", "run"))
+    )
+    assert (launched.returncode, launched.stdout, launched.stderr) == (plain.returncode, plain.stdout, plain.stderr)
 
 
 @pytest.mark.parametrize("make", [make_loop_program, make_name_program])

@@ -143,6 +143,11 @@ class _Survey(RowLoops):
             raise CannotCapture("effect", f"`{module.__name__}.{name}`, which is a variable of this script")
         return super().module_attribute(module, name)
 
+    def open(self, known: Known) -> Items:
+        if self.tree.source.is_own_dict(known.value):
+            raise CannotCapture("effect", "a dict that holds the variables of this script")
+        return super().open(known)
+
     def commit(self, array: Arr, value: Operand) -> None:
         named = storages_in(self.region_frame.env.values())
         if self.looks_up and (array.storage.path or any(storage is array.storage for storage in named)):

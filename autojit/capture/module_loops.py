@@ -7,6 +7,7 @@ import copy
 import symtable
 import sys
 import types
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -57,7 +58,10 @@ def loops_of(module: ast.Module, text: str, file: str) -> list[Loop]:
     """
     if sees_all_names(module) or _asks_for_module(module):
         return []
-    shared = frozenset(_shared(symtable.symtable(text, file, "exec")))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they come when the module itself is compiled
+        table = symtable.symtable(text, file, "exec")
+    shared = frozenset(_shared(table, True))
     bound, usual = (assigned_before(module.body, frozenset(), usually) for usually in (False, True))
     return list(_loops(module.body, bound, usual, shared))
 
@@ -77,7 +81,9 @@ def source_of_loop(loop: Loop, module: ast.Module, file: str, namespace: dict[st
     for argument in arguments.args:
         ast.copy_location(argument, place)
     alone = ast.fix_missing_locations(ast.Module([node], []))
-    whole = compile(alone, file, "exec", dont_inherit=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as above
+        whole = compile(alone, file, "exec", dont_inherit=True)
     (code,) = [const for const in whole.co_consts if isinstance(const, types.CodeType)]
     code = code.replace(co_name="<module>", co_qualname="<module>")
     return FunctionSource(types.FunctionType(code, namespace, "<module>"), node, "", (), _expected(module), True)
@@ -141,6 +147,8 @@ def _is_like_a_body(loop: ast.For | ast.While, usual: _Bound, shared: frozenset[
     nodes = list(ast.walk(loop))
     if any(isinstance(node, _REFUSED) or (isinstance(node, ast.alias) and node.name == "*") for node in nodes):
         return False
+    if any(isinstance(node, ast.Name) and node.id.startswith(TEMPORARY) for node in nodes):
+        return False
     binds = frozenset(names([loop]).binds)
     if binds & shared or any(name.startswith("__") for name in binds) or any(True for _ in leaving(loop)):
         return False
@@ -148,12 +156,16 @@ def _is_like_a_body(loop: ast.For | ast.While, usual: _Bound, shared: frozenset[
     return Flow([loop], binds).entry([loop], frozenset()) & binds <= usual[id(loop)]
 
 
-def _shared(table: symtable.SymbolTable) -> Iterator[str]:
-    """The module's names that its functions know."""
+def _shared(table: symtable.SymbolTable, is_outermost: bool) -> Iterator[str]:
+    """The module's names that its functions know.
+
+    A comprehension among the module's statements ends before the statement does; one in a function is the function's.
+    """
     for child in table.get_children():
-        if child.get_name() not in _AT_ONCE:
+        at_once = is_outermost and child.get_name() in _AT_ONCE and ".0" in child.get_identifiers()
+        if not at_once:
             yield from (one.get_name() for one in child.get_symbols() if one.is_global() or not one.is_local())
-        yield from _shared(child)
+        yield from _shared(child, at_once)
 
 
 def _asks_for_module(module: ast.Module) -> bool:

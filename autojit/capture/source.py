@@ -66,8 +66,12 @@ class FunctionSource:
 
     def is_own(self, module: types.ModuleType, name: str) -> bool:
         """Whether an attribute of a module is a local name, of whose value a region may be ahead."""
-        is_the_module = self.is_in_module and vars(module) is self.function.__globals__
+        is_the_module = self.is_own_dict(vars(module))
         return is_the_module and (name == "__dict__" or name in self.function.__code__.co_varnames)
+
+    def is_own_dict(self, namespace: object) -> bool:
+        """Whether a dict holds the local names."""
+        return self.is_in_module and namespace is self.function.__globals__
 
     def line(self, node: ast.AST) -> SourceLine:
         """Where a part of the function stands."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import types
 from collections.abc import Callable, Iterator
 from importlib.util import decode_source
@@ -20,12 +21,12 @@ def script_code_of(
     """`code_of` a module that runs once, in `namespace`: its own loops have probes."""
     tree: Any = compile(source, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     text = source if isinstance(source, str) else decode_source(source)
-    placed, constants = arm_loops(tree, text, file, namespace, config)
-    try:
+    code = None
+    # CPython takes 20 blocks inside each other, and probes need some; expressions may be deeper than recursion goes.
+    with contextlib.suppress(SyntaxError, RecursionError):
+        placed, constants = arm_loops(tree, text, file, namespace, config)
         code = compile(_Arm().visit(placed), file, "exec", dont_inherit=True)
-    except SyntaxError:  # CPython takes 20 blocks inside each other, and probes need some
-        return code_of(source, file, arm)
-    return _with(code, {_MARK: arm, **constants})
+    return code_of(source, file, arm) if code is None else _with(code, {_MARK: arm, **constants})
 
 
 def code_of(source: bytes | str, file: str, arm: Callable[[Any], Any]) -> types.CodeType:
@@ -40,8 +41,10 @@ def code_of(source: bytes | str, file: str, arm: Callable[[Any], Any]) -> types.
     Raises:
         SyntaxError: The text is not Python.
     """
-    tree = compile(source, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-    return _with(compile(_Arm().visit(tree), file, "exec", dont_inherit=True), {_MARK: arm})
+    tree: Any = compile(source, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    with contextlib.suppress(RecursionError):  # what the compiler can take may be deeper: nothing is armed, or a part
+        tree = _Arm().visit(tree)
+    return _with(compile(tree, file, "exec", dont_inherit=True), {_MARK: arm})
 
 
 def _with(code: types.CodeType, objects: dict[str, Any]) -> types.CodeType:
