@@ -77,7 +77,7 @@ def test_nothing_is_captured_for_who_follows():
 
 
 def test_other_policies_compile_all_the_same():
-    fast = aj.autocluster(work, policy="eager")
+    fast = aj.autocluster(work, policy="eager", check=False)  # a check runs the statements, whose lines are seen
     for _ in range(2):
         _, seen = followed(fast, X)
     assert fast.cache_info().hits == 2 and seen == {1}

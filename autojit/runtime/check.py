@@ -90,14 +90,14 @@ class Check:
             self._tell(problem, [old.get(id(value), value) for value in inputs])
         return result
 
-    def _wanted(self, values: tuple[Any, ...], arrays: list[np.ndarray]) -> Effects | Exception:
+    def _wanted(self, values: tuple[Any, ...], arrays: list[np.ndarray]) -> Effects | BaseException:
         """The effects of the statements."""
         assert self.reference is not None
         try:
             with np.errstate(all="ignore"):
                 exit, returned, names = self.reference(*values)
-        except Exception as error:
-            if comes_from_a_signal(error):
+        except BaseException as error:  # the statements' own, such as SystemExit; others come from outside
+            if isinstance(error, KeyboardInterrupt) or comes_from_a_signal(error):
                 raise
             return error
         return self._effects(exit, returned, names, arrays)
@@ -116,10 +116,14 @@ class Check:
         return Effects(exit, _copied(results, memo), [memo[id(array)] for array in arrays], aliases)
 
     def _compare(
-        self, wanted: Effects | Exception, result: tuple[Any, ...], values: tuple[Any, ...], arrays: list[np.ndarray]
+        self,
+        wanted: Effects | BaseException,
+        result: tuple[Any, ...],
+        values: tuple[Any, ...],
+        arrays: list[np.ndarray],
     ) -> str:
         """What is different, or ""."""
-        if isinstance(wanted, Exception):
+        if isinstance(wanted, BaseException):
             return f"NumPy raises {type(wanted).__name__}: {wanted}"
         region, exit = self.probe.region, result[0]
         bound = region.live_return if exit == RETURN else region.live_out
