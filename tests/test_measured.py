@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import traceback
 import warnings
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 import autojit as aj
 from autojit.runtime.background import BACKGROUND
-from autojit.runtime.heat import CROWD, SEEN, Heat, HeatMap, price_of
+from autojit.runtime.heat import ASKING, BURST, SEEN, SHARE, Heat, HeatMap, price_of
 from tests.measuring import X, compiling_pays, probe_of  # noqa: F401 -- a fixture
 
 
@@ -161,37 +162,43 @@ def test_kinds_of_calls():
     assert not heats.are_tiny()
 
 
-def kinds_for(calls, seconds, of=lambda number: number % 20):
-    """A heat map after so many calls of 20 kinds."""
+def naps_of(seconds, calls=BURST):
+    """The nap after so many calls of so many seconds, which were all that happened; and the heat of their kind."""
     heats = HeatMap()
-    for number in range(calls):
-        heats.note(heats.of((X[: of(number)],)), seconds)
-    return heats
+    heat = heats.of((X,))
+    heats._since = time.perf_counter() - calls * seconds
+    for _ in range(calls):
+        heats.note(heat, seconds)
+    return (heats.nap(0.05, 1.0) if heats.is_due() else 0.0), heat
 
 
-def test_a_crowd_of_short_calls_is_passed_over():
-    assert not kinds_for(CROWD - 1, 50e-6).are_many(8)
-    assert not kinds_for(CROWD, 1e-3).are_many(8)  # timing them costs next to nothing
-    assert not kinds_for(CROWD, 50e-6, lambda number: number % 8).are_many(8)
-    assert not kinds_for(CROWD, 50e-6, lambda number: number % 20 * (number % 3 > 0)).are_many(8)  # one is common
-    assert kinds_for(CROWD, 50e-6, lambda number: number).are_many(8)  # most of them are forgotten
-    heats = kinds_for(CROWD, 50e-6)
-    assert heats.are_many(8)
-    before = heats.of((X[:3],)).seconds
-    passed = heats.pass_over(64.0)
-    assert 0 < passed < 64.0
-    # As if they had been timed for that long: what pays is compiled as late as ever.
-    assert heats.of((X[:3],)).seconds == pytest.approx(9 * before)
-    heats.go_on()
-    assert not heats.are_many(8)
-    for number in range(CROWD):
-        heats.note(heats.of((X[: number % 20],)), 50e-6)
-    assert heats.are_many(8)
-    assert heats.pass_over(1e-6) == 1e-6
+def test_asking_takes_a_fraction_of_short_calls():
+    assert naps_of(50e-6, BURST - 1)[0] == 0
+    assert naps_of(ASKING / SHARE * 1.5)[0] == 0
+    for seconds in (50e-6, 2e-4, 1e-3):
+        nap, heat = naps_of(seconds)
+        assert nap * SHARE >= 0.99 * ASKING * BURST or nap == 1.0
+        # As if they had been timed meanwhile: what pays is compiled as late as ever. A clock has gone on.
+        assert heat.seconds == pytest.approx(BURST * seconds + nap, rel=0.3)
+        assert heat.calls == BURST and heat.best == seconds
+    assert naps_of(1e-5)[0] == 0  # these sleep, as soon as there are more of them
 
 
-def test_regions_of_many_kinds_of_calls_nap_and_go_on(monkeypatch):
-    monkeypatch.setattr("autojit.runtime.heat.CROWD", 64)
+def test_times_are_added_once_for_each_nap():
+    heats = HeatMap()
+    heat = heats.of((X,))
+    for number in range(1, 4):
+        heats._since = time.perf_counter() - 10 * BURST * 5e-5  # a tenth of the time is the region's
+        for _ in range(BURST):
+            heats.note(heat, 5e-5)
+        nap = heats.nap(0.05, 0.05)
+        assert nap == 0.05
+        assert heat.seconds == pytest.approx(number * (BURST * 5e-5 + 0.005), rel=0.3)
+    heat.cool()
+    assert heat.seconds == heat.seen == 0
+
+
+def test_regions_of_short_calls_nap_and_go_on(monkeypatch):
     monkeypatch.setattr("autojit.runtime.heat.TINY", 0.0)
 
     def shrink(x):
@@ -203,12 +210,64 @@ def test_regions_of_many_kinds_of_calls_nap_and_go_on(monkeypatch):
 
     fast = aj.autocluster(shrink)
     x = X[:200]
-    want = shrink(x)
-    naps = 0
-    for _ in range(30):
+    want, naps, wakes, slept = shrink(x), 0, 0, False
+    end = time.perf_counter() + 30
+    while time.perf_counter() < end and wakes < 2:
         assert fast(x) == pytest.approx(want, rel=1e-12)
-        naps += any(not probe.forgets for probe in fast.__autojit_controller__.probes.values())
-    assert naps
+        sleeps = any(probe.sleeps and not probe.forgets for probe in fast.__autojit_controller__.probes.values())
+        naps, wakes, slept = naps + (sleeps > slept), wakes + (sleeps < slept), sleeps
+    assert naps >= wakes == 2
+
+
+def test_what_a_user_has_decorated_naps_and_is_compiled_all_the_same(monkeypatch):
+    monkeypatch.setattr("autojit.runtime.heat.TINY", 0.0)
+    monkeypatch.setattr(Heat, "best", 1.0)
+    fast, x, slept = aj.autocluster(poly), X[:500], False
+    end = time.perf_counter() + 60
+    while time.perf_counter() < end and not fast.cache_info().hits:
+        np.testing.assert_allclose(fast(x), poly(x), rtol=1e-13)
+        if probe_of(fast).sleeps and not slept:
+            slept = True
+            assert not fast.explain(x).standing  # it is not said to be too small
+    assert slept and fast.cache_info().hits
+
+
+def test_who_is_woken_late_is_switched_off_all_the_same(monkeypatch):
+    monkeypatch.setattr("autojit.runtime.heat.TINY", 0.0)
+    fast = aj.autocluster(poly)
+    probe = probe_of(fast)
+    assert probe.nap_for(0.05) and probe.sleeps and not probe.on
+    probe.owner.switch(False)
+    time.sleep(0.3)
+    assert not probe.on and not probe.sleeps
+    probe.owner.switch(True)
+    assert probe.on and probe.nap_for(60.0)
+    probe.owner.turn_off(probe)
+    probe.rouse()
+    assert not probe.on
+    fast.__autojit_controller__.clear()
+    assert probe.on
+    probe.be_quiet(True)
+    assert not probe.on and probe.nap_for(0.05)
+    time.sleep(0.3)
+    assert not probe.on and not probe.sleeps  # the region around it is compiled
+    probe.be_quiet(False)
+    assert probe.on
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_nap_ends_in_a_forked_process(monkeypatch):
+    probe = probe_of(aj.autocluster(poly))
+    assert probe.nap_for(60.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # this process may have threads
+        child = os.fork()
+    if child == 0:
+        os._exit(3 if probe.sleeps else 0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert probe.sleeps
+    probe.rouse()
+    assert not probe.sleeps and probe.on
 
 
 _REMEMBERING = """

@@ -55,7 +55,7 @@ def _environment(controller: Controller) -> Iterator[Reason]:
 def _small(controller: Controller) -> Iterator[Reason]:
     """The body is asked no more: calls are so short that nothing is gained."""
     probe = controller.probes.get(controller.tree.root.number) if controller.tree is not None else None
-    if probe is not None and probe.sleeps and not probe.plans:
+    if probe is not None and probe.sleeps and probe.forgets and not probe.plans:
         line = controller.line(probe)
         yield Reason("too-small", f"calls take less than {TINY * 1e6:.0f} us in NumPy, so that none is compiled", line)
 

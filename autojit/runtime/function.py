@@ -343,8 +343,8 @@ class Controller:
         """Ask the probes of a region's early parts, or not while the region as a whole is compiled or tried."""
         for inner in early_regions(region):
             probe = self.probes.get(inner.number)
-            if probe is not None and not probe.sleeps:
-                probe.on = on and self.enabled and probe.state != "off"
+            if probe is not None:
+                probe.be_quiet(not on)
 
     # ---- trouble
 
@@ -423,7 +423,7 @@ class Controller:
                 probe.state = None
                 probe.on = self.enabled
                 probe.heats.clear()
-                probe.timed, probe.sleeps, probe.price = None, False, 0.0
+                probe.timed, probe.sleeps, probe.is_quiet, probe.price = None, False, False, 0.0
                 probe.crowd = Crowd(self.config.max_plans)
                 probe.hits = probe.native = probe.traps = probe.answered = 0
                 probe.asks_until = IDLE

@@ -30,12 +30,14 @@ TINY = 15e-6
 LONG = 2 * TINY
 #: That many calls show that they are tiny.
 SEEN = 128
-#: After so many calls it is asked whether there are more kinds of them than plans ...
-CROWD = 1024
-#: ... where a call takes so few seconds that to time it, some 4 us, counts.
+#: Calls that take fewer seconds in NumPy are short.
 SHORT = 2e-4
-#: Where there are, calls are passed over for as many times as long as it took to see them.
-PASSES = 8.0
+#: Seconds that it takes to ask about a call and to time it in NumPy ...
+ASKING = 2e-5
+#: ... which may be this fraction of NumPy's time ...
+SHARE = 1 / 64
+#: ... and is looked at after so many calls.
+BURST = 16
 
 
 class Heat:
@@ -44,20 +46,21 @@ class Heat:
     Attributes:
         kind: Dtype and shape of each array among the live-ins, the type of each other one.
         calls: How many have run in NumPy.
-        seconds: The time they took in all.
+        seconds: The time they took in all, with those that nobody has asked about.
+        seen: What it was when the last nap began.
         last: The times of the last ones.
         is_new: Whether nobody has asked yet what earlier processes have measured.
         verdict: What they have.
     """
 
-    __slots__ = ("calls", "is_new", "kind", "last", "seconds", "verdict")
+    __slots__ = ("calls", "is_new", "kind", "last", "seconds", "seen", "verdict")
 
     def __init__(self, kind: tuple[Any, ...] = ()) -> None:
         self.kind = kind
         self.is_new = True
         self.verdict: Any = None
         self.calls = 0
-        self.seconds = 0.0
+        self.seconds = self.seen = 0.0
         self.last: deque[float] = deque(maxlen=_LAST)
 
     def add(self, seconds: float) -> None:
@@ -68,7 +71,7 @@ class Heat:
 
     def cool(self) -> None:
         """A region is captured. Calls of this kind that the plan does not take begin to count again."""
-        self.calls, self.seconds = 0, 0.0
+        self.calls, self.seconds, self.seen = 0, 0.0, 0.0
 
     @property
     def best(self) -> float:
@@ -89,13 +92,12 @@ def price_of(capture_seconds: float, dropped: int) -> float:
 class HeatMap:
     """The kinds of calls of one region."""
 
-    __slots__ = ("_asked", "_calls", "_kinds", "_last", "_long", "_seconds", "_since", "_spent")
+    __slots__ = ("_asked", "_kinds", "_last", "_long", "_seconds", "_since", "_spent")
 
     def __init__(self) -> None:
         self._kinds: OrderedDict[tuple[Any, ...], Heat] = OrderedDict()
         self._last = self._spent = self._long = 0.0  # of any kind: the last calls, their time, that of the long ones
-        self._calls, self._seconds = 0.0, 0.0  # of all kinds, those passed over too
-        self._asked, self._since = 0.0, perf_counter()  # how many there were when `are_many` last looked, and when
+        self.go_on()
 
     def of(self, values: Sequence[Any]) -> Heat:
         """The heat of calls like this one."""
@@ -121,7 +123,7 @@ class HeatMap:
     def note(self, heat: Heat, seconds: float) -> None:
         """Note a run in NumPy."""
         heat.add(seconds)
-        self._calls += 1
+        self._asked += 1
         self._seconds += seconds
         self._last += 1
         self._spent += seconds
@@ -142,33 +144,43 @@ class HeatMap:
         self._last = self._spent = self._long = 0.0
         return tiny
 
-    def are_many(self, most: int) -> bool:
-        """Whether calls are short, and of so many kinds that none has its share of `most` plans and NumPy."""
-        if self._calls - self._asked < CROWD:
-            return False
-        hottest = max((heat.seconds for heat in list(self._kinds.values())), default=0.0)
-        if self._seconds < SHORT * self._calls and hottest * (most + 1) < self._seconds:
-            return True
-        self.go_on()
-        return False
+    def is_due(self) -> bool:
+        """Whether so many calls were timed that `nap` can tell."""
+        return self._asked >= BURST
 
-    def pass_over(self, most: float) -> float:
-        """For how many seconds, at most `most`, the next calls may be taken for such as the last ones."""
-        passed = perf_counter() - self._since
-        seconds = min(PASSES * passed, most)
-        times = 1 + seconds / passed
-        for heat in list(self._kinds.values()):
-            heat.seconds *= times
-        self._calls, self._seconds = self._calls * times, self._seconds * times
+    def nap(self, least: float, most: float, others: Sequence[Heat] = ()) -> float:
+        """For how many seconds nobody needs to ask about the calls to come; 0.0 where asking costs next to nothing.
+
+        They are taken for such as the last ones, and their time is added to that of their kinds.
+
+        Args:
+            least: The shortest nap, in seconds.
+            most: The longest one.
+            others: Kinds that the map does not have.
+        """
+        now = perf_counter()
+        passed = max(now - self._since, 1e-9)
+        seconds = passed * ASKING * self._asked / (SHARE * max(self._seconds, 1e-9))
+        is_tiny = self._seconds < TINY * self._asked and 2 * self._long <= self._spent  # `are_tiny` will tell
+        self.go_on()
+        if seconds <= passed or is_tiny:
+            return 0.0
+        seconds = min(max(seconds, least), most)
+        for heat in (*list(self._kinds.values()), *others):
+            heat.seconds += (heat.seconds - heat.seen) * seconds / passed
+            heat.seen = heat.seconds
         return seconds
 
+    def are_long(self) -> bool:
+        """Whether the last calls were, so that asking about them costs next to nothing."""
+        return self._seconds > SHORT * self._asked
+
     def go_on(self) -> None:
-        """Look again after `CROWD` calls more."""
-        self._asked, self._since = self._calls, perf_counter()
+        """Look again after `BURST` calls more."""
+        self._asked, self._seconds, self._since = 0, 0.0, perf_counter()
 
     def clear(self) -> None:
         """Forget everything."""
         self._kinds.clear()
         self._last = self._spent = self._long = 0.0
-        self._calls = self._seconds = 0.0
         self.go_on()

@@ -63,6 +63,11 @@ class Trial:
 
     is_trial = True
 
+    @property
+    def waits(self) -> bool:
+        """Whether there is nothing yet that its calls could try."""
+        return self.compiled is None and self.error is None
+
     def __init__(
         self, prepared: Prepared, warm_up: Any, probe: Any, kind: tuple[Any, ...], verdict: Verdict | None = None
     ) -> None:
@@ -104,6 +109,7 @@ class Trial:
             compiled = self.controller.maker.compile(self.prepared, self.probe)
             with self._lock:
                 self.times, self.turns, self.compiled = [], self._new_turns(), compiled
+            self.probe.rouse()
         except BaseException as error:  # nobody else would tell it
             if not BACKGROUND.is_here() and (not isinstance(error, Exception) or is_the_programs(error)):
                 raise
@@ -124,7 +130,8 @@ class Trial:
             self.controller.trouble.of_the_disk()
             if self.next is not None:
                 self._try_next()
-            self.probe.time(self.rough if compiled is None else self.numpy)
+            if compiled is not None or not self.probe.naps(self.numpy, self.rough):
+                self.probe.time(self.rough if compiled is None else self.numpy)
             return NATIVE
         start = time.perf_counter()
         try:

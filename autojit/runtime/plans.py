@@ -82,6 +82,11 @@ def _with_room(plans: tuple[Plan, ...], most: int) -> tuple[Plan, ...]:
     return tuple(kept)
 
 
+def is_to_come(plan: Plan) -> bool:
+    """Whether a plan's calls are NumPy's, be it that there is something to try later."""
+    return plan.is_native and getattr(plan.reason, "waits", True)
+
+
 def is_numpys(plan: Plan) -> bool:
     """Whether a plan leaves its calls to NumPy, and is not only tried."""
     return plan.is_native and not getattr(plan.reason, "is_trial", False)

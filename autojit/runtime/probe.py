@@ -11,9 +11,10 @@ from typing import Any
 from autojit.capture.regions import Region, is_empty
 from autojit.errors import AutojitWarning, Trapped, UncompilableError
 from autojit.runtime.crowd import Crowd
-from autojit.runtime.heat import TINY, Heat, HeatMap
+from autojit.runtime.heat import SHARE, TINY, Heat, HeatMap
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.plan import NATIVE, UNSET, Plan
+from autojit.runtime.plans import is_to_come
 from autojit.runtime.watch import WATCH
 
 
@@ -30,6 +31,10 @@ _SLOW = 2 * TINY
 _WAKES = 1e-3
 #: Seconds for which a probe is in deep sleep, at first and at most.
 _NAPS = 1.0, 64.0
+#: ... and in a nap, which a thread ends that looks every 50 ms.
+_NAP = 0.05, 1.0
+#: Seconds that a plan takes to say that a call is NumPy's.
+_GUARDING = 5e-6
 #: In a light sleep: no thread has that number, and calls are timed for nobody.
 _NOBODY = 0, None
 
@@ -57,10 +62,12 @@ class Probe:
         watched: Whether somebody looks after a call that takes long.
         sleeps: Whether the probe is off until calls take long (a light sleep), or until it is woken (a deep one).
         is_deep: Whether its sleep is a deep one: of all but the regions of a call of what the user has decorated.
-        forgets: Whether it forgets in its sleep how long NumPy takes.
+        forgets: Whether it forgets in its sleep how long NumPy takes; in a nap it does not.
+        is_quiet: Whether the region around it is compiled or tried, and it is not to be asked.
         slow: How many seconds such calls have taken since it fell asleep.
         answered: How many calls plans had taken when somebody last looked whether all are NumPy's ...
-        asks_until: ... which is looked at again when so many have been.
+        asks_until: ... which is looked at again when so many have been ...
+        looked: ... and when it was.
         nap: How many seconds the next deep sleep takes.
         wakes: When this one ends.
     """
@@ -75,6 +82,8 @@ class Probe:
         "heats",
         "hits",
         "is_deep",
+        "is_quiet",
+        "looked",
         "made_for",
         "nap",
         "native",
@@ -103,7 +112,7 @@ class Probe:
         self.plans: tuple[Plan, ...] = ()
         self.hits = 0
         self.native = 0
-        self.answered, self.asks_until = 0, IDLE
+        self.answered, self.asks_until, self.looked = 0, IDLE, 0.0
         self.traps = 0
         self.made_for: tuple[int, tuple[Any, ...]] | None = None  # the thread and call that has just been given a plan
         self.state: Any = None
@@ -115,6 +124,7 @@ class Probe:
         self.watched = False
         self.is_deep = region.depth > 0 or owner.is_callee
         self.forgets = True
+        self.is_quiet = False
         self.slow = self.wakes = 0.0
         self.nap = _NAPS[0]
         self.takeovers: tuple[Any, ...] = ()
@@ -171,8 +181,12 @@ class Probe:
 
     def _rest(self) -> None:
         """Many calls are NumPy's: be asked no more if all of them were since somebody last looked."""
+        before, self.looked = self.looked, perf_counter()
         if self.hits == self.answered:
             self.owner.idle(self)
+            # Others may come that gain: of what a user has decorated one is asked about soon.
+            if self.on and self.owner.warm_up is not None and self.looked - before < IDLE * _GUARDING / SHARE:
+                self.nap_for(_NAP[1])
         self.answered, self.asks_until = self.hits, self.native + IDLE
 
     def time(self, heat: Heat) -> None:
@@ -231,14 +245,31 @@ class Probe:
             self.wakes = perf_counter() + self.nap
             self.nap = min(2 * self.nap, _NAPS[1])
 
-    def pass_over(self) -> None:
-        """Sleep, deep, while calls like the last ones come: there are more kinds of them than plans."""
+    def naps(self, *others: Heat) -> bool:
+        """Take a nap if calls are so short that asking about each one counts; `others` as `HeatMap.nap` has it."""
+        if not self.heats.is_due() or not all(map(is_to_come, self.plans)):
+            return False
+        if self.takeovers and self.heats.are_long():  # the next one may be taken over
+            return False
+        seconds = self.heats.nap(*_NAP, others)
+        return seconds > 0 and self.nap_for(seconds)
+
+    def nap_for(self, seconds: float) -> bool:
+        """Ask about no call for some seconds, which must end: `False` if nobody can see to that."""
+        self.wakes = perf_counter() + seconds
+        if not WATCH.rouses(self):
+            return False
         self.on, self.sleeps, self.forgets, self.timed = False, True, False, None
-        self.wakes = perf_counter() + self.heats.pass_over(_NAPS[1])
+        return True
+
+    def rouse(self) -> None:
+        """End a nap."""
+        if self.sleeps and not self.forgets and self.owner is not None:
+            self._wake()
 
     def wake(self, now: float) -> None:
         """End a deep sleep that has been long enough."""
-        if self.sleeps and self.is_deep and now >= self.wakes:
+        if self.sleeps and (self.is_deep or not self.forgets) and now >= self.wakes:
             self._wake()
 
     def _wake(self) -> None:
@@ -248,7 +279,16 @@ class Probe:
         else:
             self.heats.go_on()
         self.forgets = True
-        self.on = self.owner.enabled and self.state != "off"
+        self._ask()
+
+    def be_quiet(self, is_quiet: bool) -> None:
+        """Be asked no more, or again: the region around it is compiled or tried, or no more."""
+        self.is_quiet = is_quiet
+        if not self.sleeps:
+            self._ask()
+
+    def _ask(self) -> None:
+        self.on = self.owner.enabled and self.state != "off" and not self.is_quiet
 
     def __reduce__(self) -> Any:
         raise TypeError("a function compiled by autojit is pickled by name, not by value")

@@ -8,6 +8,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+_FUNCTION, _METHOD = types.FunctionType, types.MethodType
 #: What functions have that are instrumented, or will be at their first call.
 _ATTRIBUTES = {"__autojit_controller__", "__autojit_original__"}
 
@@ -39,11 +40,12 @@ class Twins:
 
     def of(self, function: Any) -> Any:
         """What to call instead of `function`: its twin, or the function itself."""
-        if type(function) is types.FunctionType:
+        kind = type(function)
+        if kind is _FUNCTION:
             return self._of_function(function)
-        if type(function) is types.MethodType and type(function.__func__) is types.FunctionType:
-            twin = self._of_function(function.__func__)
-            return function if twin is function.__func__ else types.MethodType(twin, function.__self__)
+        if kind is _METHOD and type(inner := function.__func__) is _FUNCTION:
+            twin = self._of_function(inner)
+            return function if twin is inner else _METHOD(twin, function.__self__)
         return function
 
     def _of_function(self, function: types.FunctionType) -> Any:
@@ -51,6 +53,8 @@ class Twins:
         if known is None:
             known = self._add(function)
         original, twin, has_keywords = known
+        if twin is original:
+            return function
         # The same code with other defaults or another identity is another function.
         if original is not function or twin.__defaults__ is not function.__defaults__:
             return function

@@ -59,9 +59,7 @@ class WarmUp:
             self.controller.wake()
         if probe.heats.are_tiny() and all(map(plans.is_numpys, probe.plans)):
             probe.sleep()
-        elif not probe.plans and probe.is_deep and probe.heats.are_many(self.controller.config.max_plans):
-            probe.pass_over()
-        else:
+        elif not probe.naps():
             probe.time(heat)
 
     def remember(self, probe: Probe, kind: tuple[Any, ...], verdict: Verdict) -> None:

@@ -19,23 +19,44 @@ class Watch:
     def __init__(self) -> None:
         self.reset()
 
+    def begin_again(self) -> None:
+        """In a forked process, which does not have the thread."""
+        napping = list(self._napping)
+        self.reset()
+        for probe in napping:
+            probe.rouse()
+
     def reset(self) -> None:
-        """Begin again, as in a forked process, which does not have the thread."""
+        """Look after nothing."""
         self._running: dict[Any, tuple[Any, float]] = {}
+        self._napping: dict[Any, None] = {}
         self._thread: threading.Thread | None = None
         self._wake = threading.Event()
 
     def add(self, key: Any, probe: Any, start: float) -> None:
         """A call of a region has begun; `key` is the call's own."""
         self._running[key] = probe, start
+        self._looks()
+
+    def rouses(self, probe: Any) -> bool:
+        """End a probe's nap when it `wakes`, or within `EVERY` seconds after; `False` if nobody can."""
+        self._napping[probe] = None
+        if self._looks():
+            return True
+        self._napping.pop(probe, None)
+        return False
+
+    def _looks(self) -> bool:
+        """Whether the thread looks: it is started, or woken."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, args=(self._wake,), name="autojit-watch", daemon=True)
             try:
                 self._thread.start()
-            except RuntimeError:  # no more threads: nobody looks
+            except RuntimeError:  # no more threads
                 self._thread = None
         elif not self._wake.is_set():
             self._wake.set()
+        return self._thread is not None
 
     def remove(self, key: Any) -> None:
         """It has ended."""
@@ -49,10 +70,15 @@ class Watch:
             running = list(self._running.values())
             for probe, start in running:
                 probe.looked_after(now - start)
-            idle = 0 if running else idle + 1
+            napping = list(self._napping)
+            for probe in napping:
+                if now >= probe.wakes:
+                    self._napping.pop(probe, None)
+                    probe.rouse()
+            idle = 0 if running or napping else idle + 1
             if idle > _IDLE:
                 wake.clear()
-                if not self._running:
+                if not self._running and not self._napping:
                     wake.wait()
                 idle = 0
 
@@ -60,4 +86,4 @@ class Watch:
 #: The one of the process.
 WATCH = Watch()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=WATCH.reset)
+    os.register_at_fork(after_in_child=WATCH.begin_again)
