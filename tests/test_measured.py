@@ -255,6 +255,12 @@ def test_who_is_woken_late_is_switched_off_all_the_same(monkeypatch):
     assert probe.on
 
 
+def test_nobody_naps_where_no_thread_can_end_it(monkeypatch):
+    monkeypatch.setattr("autojit.runtime.probe.WATCH.rouses", lambda probe: False)
+    probe = probe_of(aj.autocluster(poly))
+    assert not probe.nap_for(60.0) and probe.on and not probe.sleeps
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_nap_ends_in_a_forked_process(monkeypatch):
     probe = probe_of(aj.autocluster(poly))

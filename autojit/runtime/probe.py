@@ -256,15 +256,16 @@ class Probe:
 
     def nap_for(self, seconds: float) -> bool:
         """Ask about no call for some seconds, which must end: `False` if nobody can see to that."""
-        self.wakes = perf_counter() + seconds
-        if not WATCH.rouses(self):
-            return False
+        self.wakes, self.slow = perf_counter() + seconds, 0.0
         self.on, self.sleeps, self.forgets, self.timed = False, True, False, None
-        return True
+        if WATCH.rouses(self):
+            return True
+        self._wake()
+        return False
 
     def rouse(self) -> None:
         """End a nap."""
-        if self.sleeps and not self.forgets and self.owner is not None:
+        if self.sleeps and not self.forgets:
             self._wake()
 
     def wake(self, now: float) -> None:
@@ -288,7 +289,8 @@ class Probe:
             self._ask()
 
     def _ask(self) -> None:
-        self.on = self.owner.enabled and self.state != "off" and not self.is_quiet
+        owner = self.owner  # `None` at the end of the process
+        self.on = owner is not None and owner.enabled and self.state != "off" and not self.is_quiet
 
     def __reduce__(self) -> Any:
         raise TypeError("a function compiled by autojit is pickled by name, not by value")
