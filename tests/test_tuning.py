@@ -17,7 +17,7 @@ from autojit.compile.options import FUSED, WIDE, compile_options, next_option
 from autojit.ir.graph import Graph
 from autojit.runtime import measured, remembered, tuning
 from autojit.runtime.background import BACKGROUND
-from autojit.runtime.heat import Heat
+from autojit.runtime.heat import Heat, HeatMap
 from autojit.runtime.maker import Maker
 from autojit.runtime.turns import Turns
 
@@ -54,6 +54,8 @@ def pays(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tuning, "PAYS", 0.0)
     add = Heat.add
     monkeypatch.setattr(Heat, "add", lambda self, _seconds: add(self, 0.1))
+    note = HeatMap.note
+    monkeypatch.setattr(HeatMap, "note", lambda self, heat, _seconds: note(self, heat, 0.1))  # such calls are not short
 
 
 def slowed(monkeypatch: pytest.MonkeyPatch, seconds: dict[str, float]) -> list[str]:
