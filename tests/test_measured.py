@@ -74,11 +74,12 @@ def test_a_storm_of_shapes_is_told_and_ends(monkeypatch):
 
 def test_probes_of_tiny_calls_sleep_until_a_call_is_long():
     fast, x = aj.autocluster(lambda x: x + 1), np.ones(3)
-    for _ in range(40 * SEEN):
+    end = time.perf_counter() + 30
+    while time.perf_counter() < end:  # what else runs may make some calls long enough for naps
         fast(x)
-        if probe_of(fast).sleeps:
+        if probe_of(fast).sleeps and probe_of(fast).forgets:
             break
-    assert probe_of(fast).sleeps and not probe_of(fast).on
+    assert probe_of(fast).sleeps and probe_of(fast).forgets and not probe_of(fast).on
     misses = fast.cache_info().misses
     fast(x)
     assert fast.cache_info().misses == misses

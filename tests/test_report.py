@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -356,8 +357,10 @@ def test_why_a_function_is_in_its_state(monkeypatch):
     fast(np.ones(10))
     found = _finding(fast)
     assert found.state == "not judged yet" and found.why.endswith(" s of 0.25 s in NumPy") and found.waiting == 1.0
-    for _ in range(3 * SEEN):
-        fast(np.ones(10))
+    end = time.perf_counter() + 30
+    while time.perf_counter() < end and _finding(fast).state != "native":  # it may nap before it sleeps
+        for _ in range(3 * SEEN):
+            fast(np.ones(10))
     found = _finding(fast)
     assert (found.state, found.why) == ("native", "too small: its calls take microseconds")
     assert found.settled == 1.0 and "1.00 s where NumPy" in "\n".join(shares(_findings([found])))
