@@ -252,6 +252,9 @@ def test_who_is_woken_late_is_switched_off_all_the_same(monkeypatch):
     assert not probe.on and probe.nap_for(0.05)
     time.sleep(0.3)
     assert not probe.on and not probe.sleeps  # the region around it is compiled
+    probe.owner.switch(False)
+    probe.owner.switch(True)
+    assert not probe.on
     probe.be_quiet(False)
     assert probe.on
 

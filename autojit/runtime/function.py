@@ -208,7 +208,7 @@ class Controller:
         on = on and not is_cut_off()
         self.enabled = on
         for probe in list(self.probes.values()):
-            probe.on = on and probe.state != "off"
+            probe.ask()
 
     def wake(self) -> None:
         """Wake the probes that have slept long enough, here and in the functions called."""

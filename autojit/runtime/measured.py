@@ -130,7 +130,7 @@ class Trial:
             self.controller.trouble.of_the_disk()
             if self.next is not None:
                 self._try_next()
-            if compiled is not None or not self.probe.naps(self.numpy, self.rough):
+            if not self.probe.naps(self.numpy, self.rough):
                 self.probe.time(self.rough if compiled is None else self.numpy)
             return NATIVE
         start = time.perf_counter()

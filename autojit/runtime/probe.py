@@ -280,15 +280,16 @@ class Probe:
         else:
             self.heats.go_on()
         self.forgets = True
-        self._ask()
+        self.ask()
 
     def be_quiet(self, is_quiet: bool) -> None:
         """Be asked no more, or again: the region around it is compiled or tried, or no more."""
         self.is_quiet = is_quiet
         if not self.sleeps:
-            self._ask()
+            self.ask()
 
-    def _ask(self) -> None:
+    def ask(self) -> None:
+        """Be asked, unless something speaks against it."""
         owner = self.owner  # `None` at the end of the process
         self.on = owner is not None and owner.enabled and self.state != "off" and not self.is_quiet
 
