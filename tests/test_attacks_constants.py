@@ -204,7 +204,7 @@ class Own(dict):
 def test_texts_of_containers_of_other_types(value) -> None:
     def shown(x, d):
         # Old formats are what is tested.
-        return x * 2, f"{d}", f"{d!r}", str(d), repr(d), "%s" % (d,), "{}".format(d), f"{[d]}"  # noqa: UP031, UP032
+        return x * 2, f"{d}", f"{d!r}", str(d), repr(d), "%s" % (d,), "{}".format(d), f"{[d]}"  # noqa: UP031, UP032 -- `%` and `format` are what is tested
 
     def equal(x, d):
         return x * 2, d == {"a": 1}, d == (1, 2)
@@ -230,7 +230,7 @@ def _colliding():
     [
         lambda x, s: (x * 2, f"{s}"),
         # Old formats are what is tested.
-        lambda x, s: (x * 2, str(s), repr(s), "%s" % s),  # noqa: UP031
+        lambda x, s: (x * 2, str(s), repr(s), "%s" % s),  # noqa: UP031 -- `%` is what is tested
         lambda x, s: (x * 2, list(s)),
         lambda x, s: (x * 2, tuple(s)),
         lambda x, s: (x * 2, frozenset(s)),
@@ -239,7 +239,7 @@ def _colliding():
         lambda x, s: (x * 2, bytes(s)),
         lambda x, s: (x * 2, [v for v in s]),
         # Old formats are what is tested.
-        lambda x, s: (x * 2, "{}".format(s)),  # noqa: UP032
+        lambda x, s: (x * 2, "{}".format(s)),  # noqa: UP032 -- `format` is what is tested
         lambda x, s: (x * 2, s | {16}),
         lambda x, s: (x * 2, [s, s]),
         lambda x, s: (x * 2, f"{[s]}"),

@@ -107,7 +107,7 @@ def test_the_shortest_name_of_a_function():
 def test_one_line_is_to_blame_for_an_object():
     def f(x, o):
         y = np.exp(x) * 2
-        p = o + 1  # noqa: F841
+        p = o + 1  # noqa: F841 -- a name that nobody reads is what is told
         z = y + x
         q = o
         return z, q

@@ -15,7 +15,7 @@ import pytest
 from autojit.ir.graph import Const, Node, Value
 from autojit.ir.op import Op
 from autojit.ir.spec import COMPILED_DTYPES, Spec, spec_of
-from autojit.ops import chapters  # noqa: F401  (fills the table)
+from autojit.ops import chapters  # noqa: F401 -- fills the table
 from autojit.ops.table import TABLE
 from ops.samples import Case, default_cases, python_numbers, reduction
 from ops.special_samples import SPECIAL, outer
