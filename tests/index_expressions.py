@@ -197,6 +197,8 @@ class _Maker:
         mode = self.random.choice(["", "", ", mode='wrap'", ", mode='clip'"])
         where = f", axis={axis}" if array.ndim and self.random.random() < 0.7 else ""
         size = length if where else array.size
+        if not size and "wrap" in mode:
+            mode = ""  # NumPy's `take` of places in an axis without elements never ends
         places = self.places(size, self.random.choice([(2,), (2, 3), ()]))
         kind = self.random.randrange(8)
         if kind == 0:
