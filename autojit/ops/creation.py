@@ -306,7 +306,7 @@ def _linspace(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
         y = jnp.where(jnp.any(step == 0), fine, whole)
     else:
         y = exact.multiply(count, delta)
-    y = exact.add(exact.uncontracted(y, jnp.broadcast_to(xs[0], shape)), start)
+    y = exact.add(exact.uncontracted(y), start)
     if endpoint and num > 1:
         last = lax.broadcasted_iota(jnp.int32, y.shape, 0) == num - 1
         y = jnp.where(last, stop, y)

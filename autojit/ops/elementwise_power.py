@@ -89,12 +89,12 @@ def _complex_power(x: Any, y: Any) -> Any:
     whole = (lax.imag(y) == 0) & (jnp.abs(real) <= _COMPLEX_LIMIT) & (jnp.trunc(real) == real)
     count = jnp.where(whole, jnp.abs(real), 0).astype(jnp.int32)
     is_first = (real >= 1) & (real <= _COMPLEX_PLAIN)
-    result, power, times = jnp.ones_like(x), x, _times(x)
+    result, power = jnp.ones_like(x), x
     for bit in range(_COMPLEX_LIMIT.bit_length()):
         takes = (count >> bit) & 1 == 1
-        result = jnp.where(takes, jnp.where(is_first, power, times(result, power)), result)
+        result = jnp.where(takes, jnp.where(is_first, power, _times(result, power)), result)
         is_first = is_first & ~takes
-        power = times(power, power)
+        power = _times(power, power)
     result = jnp.where(real < 0, _inverse(result, x), jnp.where(real > 0, _of_zero(result, x), result))
     return jnp.where(whole, result, RULES["power"](x, y))
 
@@ -114,20 +114,15 @@ def _complex_product(x: Any, exponent: int) -> Any:
     if exponent == 0:
         return jnp.ones_like(x)
     first = None if 1 <= exponent <= _COMPLEX_PLAIN else jnp.ones_like(x)
-    result = product(x, abs(exponent), first, _times(x))
+    result = product(x, abs(exponent), first, _times)
     return _inverse(result, x) if exponent < 0 else _of_zero(result, x)
 
 
-def _times(witness: Any) -> Callable[[Any, Any], Any]:
-    """Products of complex numbers with all of their roundings: where one overflows, they decide which part is NaN."""
-    seen = lax.real(witness)
-
-    def times(x: Any, y: Any) -> Any:
-        a, b, c, d = lax.real(x), lax.imag(x), lax.real(y), lax.imag(y)
-        ac, bd, ad, bc = (exact.uncontracted(lax.mul(*pair), seen) for pair in ((a, c), (b, d), (a, d), (b, c)))
-        return lax.complex(lax.sub(ac, bd), lax.add(ad, bc))
-
-    return times
+def _times(x: Any, y: Any) -> Any:
+    """The product of complex numbers with all of its roundings: where one overflows, they decide which part is NaN."""
+    a, b, c, d = lax.real(x), lax.imag(x), lax.real(y), lax.imag(y)
+    ac, bd, ad, bc = (exact.uncontracted(lax.mul(*pair)) for pair in ((a, c), (b, d), (a, d), (b, c)))
+    return lax.complex(lax.sub(ac, bd), lax.add(ad, bc))
 
 
 def _of_zero(power: Any, base: Any) -> Any:

@@ -15,6 +15,8 @@ import numpy as np
 from autojit.jax_names import jnp, lax
 
 _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+#: One NaN of each size in bytes.
+_NAN = {2: 0x7E5A, 4: 0x7FC5A5A5, 8: 0x7FF85A5AA5A5C3C3}
 
 
 def is_inexact(x: Any) -> bool:
@@ -62,21 +64,22 @@ def real_product(x: Any, y: Any) -> Any:
     would: with eleven bits the difference is seen.
     """
     product = wrapping(lax.mul, x, y)
-    return uncontracted(product, x) if x.dtype == np.float16 else product
+    return uncontracted(product) if x.dtype == np.float16 else product
 
 
-def uncontracted(product: Any, witness: Any) -> Any:
+def uncontracted(product: Any) -> Any:
     """A float product that XLA cannot contract with the next addition.
 
-    Its bits are combined with a zero that only the run can know: where `witness` is NaN the sum is NaN anyway, and
-    for the one integer that is singled out the last place may differ.
+    The last bit of one particular NaN is turned, which leaves it a NaN. That a product is no NaN at all LLVM may know,
+    as of what was an integer; that it is not this one it cannot.
     """
     if np.dtype(product.dtype).kind != "f":
         return product
-    kind = np.dtype(witness.dtype).kind
-    rare = (witness != witness) if kind in "fc" else witness.astype(jnp.int64) == 0x7A3F5C01D2E4B689
     pattern = bits(product)
-    return from_bits(pattern ^ rare.astype(pattern.dtype), product.dtype)
+    kind = np.dtype(pattern.dtype).type
+    sign = kind(1 << (8 * np.dtype(kind).itemsize - 1))
+    is_it = (pattern & ~sign) == kind(_NAN[sign.itemsize])
+    return from_bits(pattern ^ is_it.astype(kind), product.dtype)
 
 
 def wrapping(rule: Callable[..., Any], *xs: Any) -> Any:
