@@ -314,22 +314,6 @@ def test_convolutions_that_overflow_on_the_way():
     check(f, c, np.array([1, 0.2 + 0.1j, 0.9 + 0.3j]))
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda a: np.linspace(0.1, a),
-        lambda a: np.linspace(a / 3, 5, 20),
-        lambda a: np.linspace(np.where(a > 2, 0.1, 0.7), np.where(a > 2, 0.7, 9.1)),
-        lambda a: np.linspace(3, np.sqrt(a), 33, endpoint=False),
-    ],
-)
-@pytest.mark.parametrize("dtype", ["uint8", "int32", "int64", "uint64", "bool", "float64"])
-def test_linspace_from_numbers_that_are_known_to_be_no_nan(function, dtype):
-    """LLVM knows that of constants and of what was an integer; no product may be contracted for it."""
-    a = np.array([6, 3, 1, 77, 0]).astype(dtype)
-    np.testing.assert_array_equal(aj.autocluster(policy="eager")(function)(a), function(a))
-
-
 def test_linspace_along_an_axis_that_is_not_there():
     check(lambda a: np.linspace(a, 5, num=4, axis=1), np.array(5, np.uint8))
     check(lambda a: np.linspace(a, 5, num=4, axis=-3), np.ones(3))

@@ -276,12 +276,14 @@ class RegionTree:
         return native
 
     def _hoist(self, statement: ast.stmt) -> tuple[list[ast.stmt], ast.stmt]:
-        """Take array expressions out of the arguments of a native call, in the order of their evaluation."""
+        """Take array expressions out of what a native statement calls or yields, in the order of their evaluation."""
         call: Any = getattr(statement, "value", None)
-        simple = isinstance(statement, ast.Expr | ast.Return | ast.Assign) and isinstance(call, ast.Call)
-        if not simple or not _dotted(call.func) or any(isinstance(a, ast.Starred) for a in call.args):
+        if not isinstance(statement, ast.Expr | ast.Return | ast.Assign):
             return [], statement
-        if any(isinstance(n, ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await) for n in walk(call)):
+        if isinstance(call, ast.Yield):
+            return self._hoist_yielded(statement, call)
+        simple = isinstance(call, ast.Call) and _dotted(call.func)
+        if not simple or any(isinstance(a, ast.Starred) for a in call.args) or _acts(call):
             return [], statement
         values = [*call.args, *(keyword.value for keyword in call.keywords)]
         if not any(_computes(value) for value in values) or any(k.arg is None for k in call.keywords[:-1]):
@@ -300,12 +302,7 @@ class RegionTree:
             return lift(value)
 
         def lift(value: ast.expr) -> ast.expr:
-            name = f"{TEMPORARY}_{self._hoisted}"
-            self._hoisted += 1
-            assign = ast.copy_location(ast.Assign([_at(ast.Name(name, ast.Store()), value)], value), value)
-            assign.autojit_origin = statement  # type: ignore[attr-defined] -- a mark of our own
-            hoisted.append(assign)
-            return _at(ast.Name(name, ast.Load()), value)
+            return self._lift(value, statement, hoisted)
 
         function = call.func
         if not (isinstance(function, ast.Name) and function.id in own & bound):
@@ -314,11 +311,39 @@ class RegionTree:
             hoisted[0].autojit_callee = True  # type: ignore[attr-defined] -- a mark of our own
         arguments = [take(value) for value in call.args]
         keywords = [_at(ast.keyword(k.arg, take(k.value)), k.value) for k in call.keywords]
-        rest = copy.copy(statement)
-        rest.autojit_origin = statement  # type: ignore[attr-defined] -- a mark of our own
-        # The checker cannot know: an assignment or return.
-        rest.value = ast.copy_location(ast.Call(function, arguments, keywords), call)  # type: ignore[attr-defined]
-        return hoisted, rest
+        return hoisted, _with_value(statement, ast.Call(function, arguments, keywords))
+
+    def _hoist_yielded(self, statement: ast.stmt, given: ast.Yield) -> tuple[list[ast.stmt], ast.stmt]:
+        """The same of what is yielded. The name is emptied at once: a generator does not hold what it gave."""
+        if given.value is None or not _computes(given.value) or _acts(given.value):
+            return [], statement
+        hoisted: list[ast.stmt] = []
+        name = self._lift(given.value, statement, hoisted)
+        emptied = _at(ast.NamedExpr(ast.Name(name.id, ast.Store()), ast.Constant(None)), name)
+        both = _at(ast.Tuple([name, emptied], ast.Load()), name)
+        value = ast.Yield(_at(ast.Subscript(both, ast.Constant(0), ast.Load()), name))
+        return hoisted, _with_value(statement, value)
+
+    def _lift(self, value: ast.expr, statement: ast.stmt, hoisted: list[ast.stmt]) -> ast.Name:
+        """A name of our own that `hoisted` gives the value of an expression of a statement."""
+        name = f"{TEMPORARY}_{self._hoisted}"
+        self._hoisted += 1
+        assign = ast.copy_location(ast.Assign([_at(ast.Name(name, ast.Store()), value)], value), value)
+        assign.autojit_origin = statement  # type: ignore[attr-defined] -- a mark of our own
+        hoisted.append(assign)
+        return _at(ast.Name(name, ast.Load()), value)
+
+
+def _acts(expression: ast.expr) -> bool:
+    """Whether an expression binds names, or hands control to somebody else."""
+    return any(isinstance(n, ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await) for n in walk(expression))
+
+
+def _with_value(statement: Any, value: ast.expr) -> ast.stmt:
+    """An expression statement, assignment or return with another value."""
+    rest = copy.copy(statement)
+    rest.autojit_origin, rest.value = statement, ast.copy_location(value, statement.value)
+    return rest
 
 
 def _before(table: dict[int, frozenset[str]], statement: ast.stmt) -> frozenset[str]:

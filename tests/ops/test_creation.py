@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from op_checks import Trap, check, check_all, check_samples, lowered, raised
 
+import autojit as aj
 from autojit.ir.spec import spec_of
 from autojit.ops import creation, grids
 
@@ -46,3 +47,19 @@ def test_static_errors_are_numpys():
         ("np.linspace", [spec_of(0.0)] * 2, {"num": -1}),
     ]:
         assert raised(ROW[name].infer, specs, params) is ValueError
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: np.linspace(0.1, a),
+        lambda a: np.linspace(a / 3, 5, 20),
+        lambda a: np.linspace(np.where(a > 2, 0.1, 0.7), np.where(a > 2, 0.7, 9.1)),
+        lambda a: np.linspace(3, np.sqrt(a), 33, endpoint=False),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "int64", "uint64", "bool", "float64"])
+def test_linspace_from_numbers_that_are_known_to_be_no_nan(function, dtype):
+    """LLVM knows that of constants and of what was an integer; no product may be contracted for it."""
+    a = np.array([6, 3, 1, 77, 0]).astype(dtype)
+    np.testing.assert_array_equal(aj.autocluster(policy="eager")(function)(a), function(a))
