@@ -75,7 +75,9 @@ def assert_same(got: Any, wanted: Any) -> None:
 
 @pytest.mark.parametrize("policy", ["eager", "measured"])
 @pytest.mark.parametrize(
-    ("function", "more"), [(batches, (3,)), (delegates, ()), (caught, ()), (unbound, ())], ids=lambda part: str(part)
+    ("function", "more"),
+    [(batches, (3,)), (delegates, ()), (caught, ()), (unbound, ())],
+    ids=["batches", "delegates", "caught", "unbound"],
 )
 def test_generators_give_what_they_give_in_numpy(function, more, policy):
     x, decorated = np.random.default_rng(1).random(50), aj.autocluster(policy=policy)(function)
