@@ -203,7 +203,6 @@ class Own(dict):
 )  # fmt: skip
 def test_texts_of_containers_of_other_types(value) -> None:
     def shown(x, d):
-        # Old formats are what is tested.
         return x * 2, f"{d}", f"{d!r}", str(d), repr(d), "%s" % (d,), "{}".format(d), f"{[d]}"  # noqa: UP031, UP032 -- `%` and `format` are what is tested
 
     def equal(x, d):
@@ -229,7 +228,6 @@ def _colliding():
     "read",
     [
         lambda x, s: (x * 2, f"{s}"),
-        # Old formats are what is tested.
         lambda x, s: (x * 2, str(s), repr(s), "%s" % s),  # noqa: UP031 -- `%` is what is tested
         lambda x, s: (x * 2, list(s)),
         lambda x, s: (x * 2, tuple(s)),
@@ -238,7 +236,6 @@ def _colliding():
         lambda x, s: (x * 2, max(s, key=lambda v: 0)),
         lambda x, s: (x * 2, bytes(s)),
         lambda x, s: (x * 2, [v for v in s]),
-        # Old formats are what is tested.
         lambda x, s: (x * 2, "{}".format(s)),  # noqa: UP032 -- `format` is what is tested
         lambda x, s: (x * 2, s | {16}),
         lambda x, s: (x * 2, [s, s]),

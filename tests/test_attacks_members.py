@@ -131,7 +131,6 @@ class Loud(enum.Enum):
 
 
 def test_members_with_rules_of_their_own() -> None:
-    # Old formats are what is tested.
     compared, shown = eager(lambda x, m: (x * 2, m == Loud.B)), eager(lambda x, m: (x * 2, f"{m}", str(m), "%s" % m))  # noqa: UP031 -- `%` is what is tested
     try:
         for value in (1.0, 2.0, 1.0):

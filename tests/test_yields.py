@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import autojit as aj
+from tests.helpers import Outcome, _compare_outcomes
 
 
 def batches(x, count):
@@ -62,15 +63,7 @@ def drive(function: Any, *args: Any) -> list[Any]:
 
 
 def assert_same(got: Any, wanted: Any) -> None:
-    assert type(got) is type(wanted)
-    if isinstance(wanted, tuple | list):
-        assert len(got) == len(wanted)
-        for one, other in zip(got, wanted, strict=True):
-            assert_same(one, other)
-    elif isinstance(wanted, np.ndarray):
-        np.testing.assert_allclose(got, wanted, rtol=1e-13, strict=True)
-    else:
-        assert got == wanted
+    _compare_outcomes(Outcome(got, None, ()), Outcome(wanted, None, ()), 1e-13)
 
 
 @pytest.mark.parametrize("policy", ["eager", "measured"])
@@ -93,6 +86,23 @@ def test_what_is_yielded_is_compiled():
     explanation = str(decorated.explain(x, 3))
     line = batches.__code__.co_firstlineno + 3
     assert any(f"| {line:4} " in row and "cluster" in row for row in explanation.splitlines()), explanation
+
+
+def test_views_that_are_yielded():
+    def function(x):
+        yield x[1:]
+        yield x * 2
+        yield x.reshape(2, -1)
+        yield np.exp(x)
+
+    decorated = aj.autocluster(policy="eager")(function)
+    for _ in range(3):
+        pair = np.arange(4.0), np.arange(4.0)
+        for got, wanted in zip(decorated(pair[0]), function(pair[1]), strict=True):
+            assert_same(got, wanted)
+            got += 1
+            wanted += 1
+        assert_same(*pair)
 
 
 def test_a_generator_that_waits_does_not_hold_what_it_gave():

@@ -76,9 +76,9 @@ def uncontracted(product: Any) -> Any:
     if np.dtype(product.dtype).kind != "f":
         return product
     pattern = bits(product)
-    kind = np.dtype(pattern.dtype).type
-    sign = kind(1 << (8 * np.dtype(kind).itemsize - 1))
-    is_it = (pattern & ~sign) == kind(_NAN[sign.itemsize])
+    kind = np.dtype(pattern.dtype)
+    all_but_sign = kind.type((1 << (8 * kind.itemsize - 1)) - 1)
+    is_it = (pattern & all_but_sign) == kind.type(_NAN[kind.itemsize])
     return from_bits(pattern ^ is_it.astype(kind), product.dtype)
 
 
