@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import autojit as aj
+from tests.exact_judge import same_bits
 from tests.helpers import Outcome, arrays_of, assert_same, outcome
 from tests.index_expressions import Expression
 from tests.programs_strategy import load
@@ -64,6 +65,8 @@ def _compare(got: Outcome, expected: Outcome) -> None:
     assert str(got.error) == str(expected.error), f"{got.error!r} instead of {expected.error!r}"
     assert_same(got.result, expected.result, 0.0, "result")
     assert_same(got.arguments, expected.arguments, 0.0, "argument")
+    same_bits(got.result, expected.result, "result")  # the signs of zeros, too
+    same_bits(got.arguments, expected.arguments, "argument")
     mine, theirs = arrays_of(got.result), arrays_of(expected.result)
     given, wanted = arrays_of(got.arguments), arrays_of(expected.arguments)
     for number, (one, other) in enumerate(zip(mine, theirs, strict=True)):
