@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from autojit.ir.graph import Graph, Value
+from autojit.ir.graph import Graph, Node, Value
 from autojit.jax_names import lax
 from autojit.lowering.alignment import ALIGNMENT
 from autojit.lowering.boxes import Box, box
@@ -17,8 +17,8 @@ from autojit.lowering.split import Split
 #: Array inputs of at least this size may become windows.
 WINDOW_BYTES = 256 * 1024
 
-#: Ops of these families are fused into loops that can read a window at no cost. XLA's reductions and products would
-#: copy it first.
+#: Ops of these families are fused into loops that can read a window at no cost. XLA's products, and its reductions but
+#: for some (`Op.fuses`), would copy it first.
 _FUSING = frozenset({"elementwise", "shaping", "indexing", "creation"})
 #: What moves elements to other places by padding: where it reads a window, the loop does not become vector code, and
 #: takes three times as long.
@@ -58,7 +58,7 @@ def parameters_of(graph: Graph, split: Split | None = None) -> tuple[Parameter, 
     time, the number of elements before it; where the cluster is split, as its two parts. Scalars are packed, one vector
     per dtype, because each separate argument costs time at every call.
     """
-    fuses = all(node.op.family in _FUSING for node in graph.nodes)
+    fuses = all(map(_fuses, graph.nodes))
     moved = _behind(graph, _MOVING)
     used = graph.users()
     parameters: list[Parameter] = []
@@ -82,6 +82,10 @@ def parameters_of(graph: Graph, split: Split | None = None) -> tuple[Parameter, 
     if windows:
         parameters.append(Parameter("offsets", (len(windows),), np.dtype(np.int64), windows, "offsets"))
     return _distinct(parameters)
+
+
+def _fuses(node: Node) -> bool:
+    return node.op.family in _FUSING if node.op.fuses is None else node.op.fuses(node)
 
 
 def unpack(

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from autojit.ir.graph import Const, Graph, Node, Operand, Value
 from autojit.ir.spec import Spec, spec_of
 from autojit.lowering.alignment import ALIGNMENT
+from autojit.ops.reductions_common import normal_axes
 from autojit.ops.table import TABLE
 
 #: The number of elements in the middle is a multiple of this, which lets XLA cut it into equal rows.
@@ -127,11 +129,16 @@ def _part(operand: Operand, halves: dict[str, Halves], part: str) -> Operand:
     return getattr(halves[operand.name], part)
 
 
+def _is_full(axis: Any, operand: Operand) -> bool:
+    """Whether an `axis` argument names all axes."""
+    return len(normal_axes(axis, operand.spec.ndim)) == operand.spec.ndim
+
+
 def _reduction(node: Node, halves: dict[str, Halves]) -> Iterable[Node]:
     """The reductions of both halves, and what puts their results together."""
     (out,) = node.outputs if len(node.outputs) == 1 else (None,)
     name, keywords = node.op.name, node.keywords
-    if out is None or out.spec.shape or len(node.inputs) != 1 or keywords.get("axis") is not None:
+    if out is None or out.spec.shape or len(node.inputs) != 1 or not _is_full(keywords.get("axis"), node.inputs[0]):
         raise _CannotSplit
     is_mean = name == "np.mean" and out.spec.dtype in (np.float32, np.float64)
     reduce = TABLE.rows.get("np.sum" if is_mean else name)
@@ -139,7 +146,9 @@ def _reduction(node: Node, halves: dict[str, Halves]) -> Iterable[Node]:
     divide = TABLE.rows.get("np.divide")
     if reduce is None or combine is None or divide is None:
         raise _CannotSplit
-    params = (("dtype", out.spec.dtype),) if is_mean else node.params
+    params = tuple((key, value) for key, value in node.params if key != "axis")  # the halves are flat
+    if is_mean:
+        params = (("dtype", out.spec.dtype),)
     parts = []
     for part in ("middle", "edges"):
         parts.append(Value(f"{out.name}_{part}", out.spec))

@@ -16,6 +16,8 @@ from autojit.ops.families import check_dtypes, row, small_dummy, trap_if
 
 #: `rule(x, axes, node) -> result`, with the reduced axes dropped. `axes` are sorted and not negative.
 Rule = Callable[[Any, tuple[int, ...], Any], Any]
+#: `staged(spec, axes, node)`: of the operand's spec, and the rest as a rule has it.
+Staged = Callable[[Spec, tuple[int, ...], Any], bool]
 
 #: The elements that NumPy casts at once.
 _BUFFER = 8192
@@ -123,6 +125,14 @@ def reduction_lower(rule: Rule, axis: Any = None, check: Rule | None = None) -> 
     return lower
 
 
+def _fuses(staged: Staged, axis: Any) -> Callable[[Any], bool]:
+    def fuses(node: Any) -> bool:
+        spec = node.inputs[0].spec
+        return staged(spec, normal_axes(node.keywords.get("axis", axis), spec.ndim), node)
+
+    return fuses
+
+
 def reduction(
     function: Callable[..., Any],
     rule: Rule,
@@ -134,6 +144,7 @@ def reduction(
     dtypes: str = "",
     adds: bool = False,
     check: Rule | None = None,
+    staged: Staged | None = None,
     **more: Any,
 ) -> Op:
     """A row for a reduction of one operand.
@@ -147,6 +158,7 @@ def reduction(
         kinds: The kinds of the operand's dtype that `rule` takes; "" for all.
         dtypes: The same for the `dtype` argument.
         adds: Whether it adds up or multiplies in the dtype of its result.
+        staged: Whether it reduces in stages, which XLA fuses with what makes the operand; `None` for never.
         check: Tells of the operand where the data must be left to NumPy; `None` for nowhere.
         more: Other fields of the row.
     """
@@ -160,5 +172,6 @@ def reduction(
         lower=reduction_lower(rule, axis, check),
         traps=check is not None,
         sharding="reduction",
+        fuses=None if staged is None else _fuses(staged, axis),
         **more,
     )

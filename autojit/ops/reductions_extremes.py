@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autojit.jax_names import jnp, lax
+from autojit.ops import stages
 from autojit.ops.elementwise_arithmetic import kind
 
 #: From this length on a vector is reduced by rows, which run in parallel.
@@ -31,16 +32,19 @@ def minimum(x: Any, axes: tuple[int, ...], node: Any = None) -> Any:
 def _extreme(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
     if not axes:
         return x
+    staged = stages.are_useful(x, axes)
     if kind(x) == "b":
-        return jnp.any(x, axis=axes) if largest else jnp.all(x, axis=axes)
-    if kind(x) in "iu":
-        return jnp.max(x, axis=axes) if largest else jnp.min(x, axis=axes)
+        if staged:
+            return (stages.any_true if largest else stages.all_true)(x, axes)
+        return (jnp.any if largest else jnp.all)(x, axis=axes)
     if kind(x) == "c":
         return _complex_extreme(x, axes, largest)
     if x.dtype == jnp.float16:
         return _extreme(x.astype(jnp.float32), axes, largest).astype(jnp.float16)
-    if x.ndim - 1 not in axes:
-        return _by_comparison(x, axes, largest)
+    if staged:
+        return (stages.largest if largest else stages.smallest)(x, axes)
+    if kind(x) in "iu":
+        return (jnp.max if largest else jnp.min)(x, axis=axes)
     value, found = _flagged(x, x != x, axes, largest)
     return jnp.where(found, jnp.full_like(value, jnp.nan), value)
 
@@ -50,9 +54,8 @@ def of_rest(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
     if kind(x) != "f" or not axes:
         return _extreme(x, axes, largest)
     rest = jnp.where(x == x, x, _worst(x, largest))
-    # No NaN is left that could be dropped.
-    value = jnp.max(rest, axis=axes) if largest else jnp.min(rest, axis=axes)
-    return jnp.where(jnp.any(x == x, axis=axes), value, jnp.full_like(value, jnp.nan))
+    found = stages.any_true(x == x, axes) if stages.are_useful(x, axes) else jnp.any(x == x, axis=axes)
+    return jnp.where(found, _extreme(rest, axes, largest), jnp.full((), jnp.nan, x.dtype))
 
 
 def _complex_extreme(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
@@ -87,25 +90,11 @@ def _worst(x: Any, largest: bool) -> Any:
 def _flagged(x: Any, flag: Any, axes: tuple[int, ...], largest: bool) -> tuple[Any, Any]:
     """The extremes of the numbers, and whether one of the flags, which mark NaN, is set, in one pass."""
     pick = lax.max if largest else lax.min
-    if x.ndim == 1 and (rows := row_count(x.shape[0])) > 1:
-        x, flag, axes = x.reshape(rows, -1), flag.reshape(rows, -1), (0, 1)
-    last = x.ndim - 1
-    if len(axes) > 1 and axes[-1] == last and x.shape[last] >= 16:
-        return _flagged(*_flagged(x, flag, (last,), largest), axes[:-1], largest)
 
     def combine(p: tuple[Any, Any], q: tuple[Any, Any]) -> tuple[Any, Any]:
         return pick(p[0], q[0]), p[1] | q[1]
 
     return lax.reduce((x, flag), (_worst(x, largest), np.array(False)), combine, axes)
-
-
-def _by_comparison(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
-    """Over leading axes a plain reduction with a comparison of its own vectorizes, a variadic one does not."""
-
-    def combine(p: Any, q: Any) -> Any:
-        return lax.select((p >= q if largest else p <= q) | (p != p), p, q)
-
-    return lax.reduce(x, _worst(x, largest), combine, axes)
 
 
 def position(x: Any, axis: int | None, largest: bool) -> Any:
@@ -116,7 +105,7 @@ def position(x: Any, axis: int | None, largest: bool) -> Any:
         x = x.astype(jnp.float32)
     if kind(x) == "b":
         x = x.astype(jnp.int32)
-    if axis == x.ndim - 1 and x.shape[axis] < 2**31:
+    if (axis == x.ndim - 1 or stages.are_useful(x, (axis,))) and x.shape[axis] < 2**31:
         return _first_equal(x, axis, largest)
     return (lax.argmax if largest else lax.argmin)(x, axis, jnp.int64)
 
@@ -125,7 +114,8 @@ def _first_equal(x: Any, axis: int, largest: bool) -> Any:
     best = jnp.expand_dims(_extreme(x, (axis,), largest), axis)
     place = lax.broadcasted_iota(jnp.int32, x.shape, axis)
     hit = (x == best) | (x != x)
-    return jnp.min(jnp.where(hit, place, x.shape[axis]), axis=axis, initial=x.shape[axis]).astype(jnp.int64)
+    places = jnp.where(hit, place, np.int32(x.shape[axis]))
+    return _extreme(places, (axis,), False).astype(jnp.int64)
 
 
 def _position_of_vector(x: Any, largest: bool) -> Any:

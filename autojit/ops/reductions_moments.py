@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autojit.jax_names import jnp, lax
-from autojit.ops import exact
+from autojit.ops import exact, stages
 from autojit.ops.elementwise_arithmetic import isnan, kind, truth
 
 #: Vectors of lengths between these are added up by rows. Longer ones have XLA's own library.
@@ -62,19 +62,50 @@ def sum_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     A sum is never a negative zero. XLA makes some, where it takes the sign out of a sum of negated numbers, a product
     for a sum of equal ones, and the term itself for a sum of one.
     """
+    narrow = _counted_in(x, axes, dtype)
+    if narrow is not None:
+        return _sum_of(x.astype(narrow), axes, narrow).astype(dtype)
     return exact.plus_zero(_sum_of(exact.cast(x, dtype), axes, dtype))
+
+
+def _counted_in(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
+    """The narrowest integers in which integers can be added up as well, `None` if that is the sum's own dtype or none.
+
+    Every sum on the way is an integer that the sum's dtype holds, so that the result is the same.
+    """
+    if kind(x) not in "biu" or np.dtype(dtype).kind not in "iuf":
+        return None
+    limits = np.iinfo(x.dtype) if kind(x) != "b" else None
+    most = count_of(x, axes) * (1 if limits is None else max(limits.max, -limits.min))
+    held = 2 ** (np.finfo(dtype).nmant + 1) if np.dtype(dtype).kind == "f" else 2 ** (8 * np.dtype(dtype).itemsize - 1)
+    if most > held - 1:
+        return None
+    found = np.dtype(np.int32 if most < 2**31 else np.int64)
+    return found if np.dtype(dtype).kind == "f" or found.itemsize < np.dtype(dtype).itemsize else None
+
+
+def adds_in_stages(x: Any, axes: tuple[int, ...], dtype: Any) -> bool:
+    """Whether `sum_of` adds in stages, for an array or the spec of one."""
+    return stages.are_useful(x, axes) and (_counted_in(x, axes, dtype) is not None or _in_parts(x, axes, dtype))
+
+
+def _in_parts(x: Any, axes: tuple[int, ...], dtype: Any) -> bool:
+    """Whether a sum in a dtype is staged: all elements of an array of floats XLA's own library adds up as fast."""
+    return np.dtype(dtype).kind != "f" or len(axes) < x.ndim
 
 
 def _sum_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     if _BY_ROWS.get() and kind(x) in "fc" and len(axes) == x.ndim:
         x, axes = _sums_of_rows(x.astype(_wide(dtype)))
     if kind(x) == "b":
-        return jnp.any(x, axis=axes)
+        return any_true(x, axes)
     if all(x.shape[axis] == 1 for axis in axes):
         return jnp.squeeze(x, axes).astype(dtype)
     if x.ndim == 1 and kind(x) == "f" and _SHORT <= x.shape[0] < _LONG:
         return sum_by_rows(x.astype(_wide(dtype))).astype(dtype)
-    return jnp.sum(x.astype(_wide(dtype)), axis=axes, dtype=_wide(dtype)).astype(dtype)
+    x = x.astype(_wide(dtype))
+    staged = stages.are_useful(x, axes) and _in_parts(x, axes, x.dtype)
+    return (stages.total(x, axes) if staged else jnp.sum(x, axes, dtype=x.dtype)).astype(dtype)
 
 
 def sum_by_rows(x: Any) -> Any:
@@ -99,7 +130,7 @@ def product_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     """The product, in `dtype`; the elements are cast first."""
     x = exact.cast(x, dtype)
     if kind(x) == "b":
-        return jnp.all(x, axis=axes)
+        return all_true(x, axes)
     if not axes:
         return exact.multiply(jnp.ones_like(x), x)
     x = x.astype(_wide(dtype))
@@ -123,13 +154,13 @@ def prod(x: Any, axes: tuple[int, ...], node: Any) -> Any:
 
 
 def mean(x: Any, axes: tuple[int, ...], node: Any) -> Any:
-    dtype = _moment_dtype(x, node.keywords.get("dtype"))
+    dtype = moment_dtype(x, node.keywords.get("dtype"))
     if x.dtype == jnp.float16 and node.keywords.get("dtype") is None:
         dtype = np.dtype(np.float32)
     return over_count(sum_of(x, axes, dtype), count_of(x, axes))
 
 
-def _moment_dtype(x: Any, wanted: Any = None) -> np.dtype:
+def moment_dtype(x: Any, wanted: Any = None) -> np.dtype:
     """The dtype in which a mean or variance is computed: float64 for integers and bools."""
     if wanted is not None:
         return np.dtype(wanted)
@@ -140,7 +171,7 @@ def var(x: Any, axes: tuple[int, ...], node: Any) -> Any:
     """NumPy's two passes: the mean, then the sum of the squared distances."""
     keywords = node.keywords
     ddof = keywords.get("correction", keywords.get("ddof", 0))
-    dtype = _moment_dtype(x, keywords.get("dtype"))
+    dtype = moment_dtype(x, keywords.get("dtype"))
     count = count_of(x, axes)
     center = jnp.expand_dims(over_count(sum_of(x, axes, dtype), count), axes)
     squares = squared(exact.subtract(exact.cast(x, dtype), center))
@@ -165,12 +196,22 @@ def square_root(x: Any) -> Any:
     return lax.sqrt(*exact.fence(x.astype(_wide(x.dtype)))).astype(x.dtype)
 
 
+def any_true(x: Any, axes: tuple[int, ...]) -> Any:
+    """Whether any of bools is true."""
+    return stages.any_true(x, axes) if stages.are_useful(x, axes) else jnp.any(x, axis=axes)
+
+
+def all_true(x: Any, axes: tuple[int, ...]) -> Any:
+    """Whether all of bools are true."""
+    return stages.all_true(x, axes) if stages.are_useful(x, axes) else jnp.all(x, axis=axes)
+
+
 def any_(x: Any, axes: tuple[int, ...], node: Any) -> Any:
-    return jnp.any(truth(x), axis=axes)
+    return any_true(truth(x), axes)
 
 
 def all_(x: Any, axes: tuple[int, ...], node: Any) -> Any:
-    return jnp.all(truth(x), axis=axes)
+    return all_true(truth(x), axes)
 
 
 def count_nonzero(x: Any, axes: tuple[int, ...], node: Any) -> Any:
@@ -178,9 +219,8 @@ def count_nonzero(x: Any, axes: tuple[int, ...], node: Any) -> Any:
 
 
 def count_true(x: Any, axes: tuple[int, ...]) -> Any:
-    """How many are true, as int64; counted in 32 bits where they suffice, which is many times as fast."""
-    narrow = jnp.int32 if count_of(x, axes) < 2**31 else jnp.int64
-    return jnp.sum(x.astype(narrow), axis=axes, dtype=narrow).astype(jnp.int64)
+    """How many are true, as int64."""
+    return sum_of(x, axes, np.dtype(np.int64))
 
 
 def without_nan(x: Any, fill: float) -> Any:
@@ -214,7 +254,7 @@ def nanvar(x: Any, axes: tuple[int, ...], node: Any) -> Any:
         return var(x, axes, node)
     keywords = node.keywords
     ddof = keywords.get("correction", keywords.get("ddof", 0))
-    dtype = _moment_dtype(x, keywords.get("dtype"))
+    dtype = moment_dtype(x, keywords.get("dtype"))
     count = _present(x, axes)
     filled = exact.cast(without_nan(x, 0), dtype)
     center = jnp.expand_dims(over_count(sum_of(filled, axes, dtype), count), axes)

@@ -1,0 +1,154 @@
+"""Reductions of large arrays, in stages of few elements that XLA:CPU fuses with what makes their operand.
+
+XLA:CPU cuts a plain reduction of more than 32 elements into windows, and makes the array first that it cuts: the sum of
+ten million comparisons writes and reads 80 MB of integers, most of whose time goes to fresh pages. Over leading axes
+the windows walk down columns. A reduction of two operands is left alone, as long as both results are used, and is
+compiled to vector code. Measured with AVX-512 on two cores that had other work, in ms (NumPy, plain, in stages):
+
+| | NumPy | plain | in stages |
+| --- | ---: | ---: | ---: |
+| `(x > 0.5).sum()`, 10,000,000 | 6.1 | 47 | 2.5 |
+| `mask.sum()`, 10,000,000 | 3.0 | 44 | 0.5 |
+| `(x * x + 1).sum(axis=1)`, 100,000 x 100 | 20 | 8.3 | 3.5 |
+| `(x * x + 1).sum(axis=0)`, 100 x 100,000 | 17 | 112 | 6.5 |
+| `x.sum(axis=0)`, 3 x 1,000,000 | 1.0 | 25 | 1.3 |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from autojit.jax_names import jnp, lax
+
+Arrays = tuple[Any, ...]
+#: Makes of two parts of the arrays one.
+Combine = Callable[[Arrays, Arrays], Arrays]
+
+#: Smaller arrays are reduced by one plain reduction.
+_LEAST = 1024
+#: Into so many parts an axis that is not the last is cut, which are put together side by side. ...
+_PARTS = 16
+#: ... It is cut into a few more, or fewer, where these have one length.
+_FIT = (*range(_PARTS, 26), *range(_PARTS - 1, 7, -1))
+#: So few rows are combined one by one.
+_FEW = 4
+#: Vectors of at least so many elements are cut into rows, which threads share, ...
+_LONG = 4096
+#: ... where there are fewer of them ...
+_VECTORS = 64
+#: ... into rows of about so many elements.
+_ROW = 1024
+
+
+def are_useful(x: Any, axes: tuple[int, ...]) -> bool:
+    """Whether an array, or what has its shape, is to be reduced in stages."""
+    return bool(axes) and x.size >= _LEAST
+
+
+def total(x: Any, axes: tuple[int, ...]) -> Any:
+    """The sum, in the dtype of `x`, along at least one axis, of at least one element each; the axes are dropped.
+
+    The order of the additions is not NumPy's. Integers wrap around.
+    """
+    if x.dtype.kind == "c":
+        parts = in_stages((lax.real(x), lax.imag(x)), (0, 0), lambda p, q: (p[0] + q[0], p[1] + q[1]), axes)
+        return lax.complex(*parts)
+    return _of_one(x, axes, lambda p, q: p + q, 0)
+
+
+def largest(x: Any, axes: tuple[int, ...]) -> Any:
+    """The largest of integers or floats, along axes as `total` has them; NaN wins."""
+    return _of_one(x, axes, lax.max, -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min)
+
+
+def smallest(x: Any, axes: tuple[int, ...]) -> Any:
+    """The smallest of integers or floats, along axes as `total` has them; NaN wins."""
+    return _of_one(x, axes, lax.min, np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).max)
+
+
+def any_true(x: Any, axes: tuple[int, ...]) -> Any:
+    """Whether any of bools is true, along axes as `total` has them."""
+    return largest(x.astype(jnp.int8), axes) != 0
+
+
+def all_true(x: Any, axes: tuple[int, ...]) -> Any:
+    """Whether all of bools are true, along axes as `total` has them."""
+    return smallest(x.astype(jnp.int8), axes) != 0
+
+
+def _of_one(x: Any, axes: tuple[int, ...], combine: Callable[[Any, Any], Any], start: Any) -> Any:
+    """A reduction of one operand, with a second one that tells nothing new, and that XLA cannot do without.
+
+    Of floats it says whether NaN is among them, with which the result is NaN anyway. Integers are reduced twice, of
+    which LLVM makes one again; the result is zero where the second one is. (LLVM would reduce flags of integers in
+    mask registers, which takes three times as long; and floats one by one, if it found two sums that are one.)
+    """
+    if x.dtype.kind == "f":
+        value, found = in_stages((x, x != x), (start, False), lambda p, q: (combine(p[0], q[0]), p[1] | q[1]), axes)
+        return jnp.where(found, jnp.full_like(value, jnp.nan), value)
+
+    def twice(p: Arrays, q: Arrays) -> Arrays:
+        return combine(p[0], q[0]), combine(p[1], q[1])
+
+    value, again = in_stages((x, x), (start, start), twice, axes)
+    return jnp.where(again == 0, jnp.zeros_like(value), value)
+
+
+def in_stages(xs: Arrays, starts: Sequence[Any], combine: Combine, axes: tuple[int, ...]) -> Arrays:
+    """The reduction of arrays of one shape; the axes are dropped.
+
+    Args:
+        xs: At least two, or XLA makes a plain reduction of it.
+        starts: What each begins with.
+        combine: Of two parts of all arrays one; the order of the parts must not matter.
+        axes: At least one, sorted and not negative. Each has elements.
+    """
+    starts = tuple(np.array(start, x.dtype) for start, x in zip(starts, xs, strict=True))
+    first = last = xs[0].ndim - 1
+    while first - 1 in axes:
+        first -= 1
+    if last in axes:
+        xs = _along_last(tuple(x.reshape(*x.shape[:first], -1) for x in xs), starts, combine)
+        axes = tuple(axis for axis in axes if axis < first)
+    for axis in reversed(axes):
+        xs = _along(xs, starts, combine, axis)
+    return xs
+
+
+def _along_last(xs: Arrays, starts: Arrays, combine: Combine) -> Arrays:
+    *leading, length = xs[0].shape
+    axis = len(leading)
+    if length < _LONG or np.prod(leading, dtype=np.int64) >= _VECTORS:
+        return lax.reduce(xs, starts, combine, (axis,))
+    size = next((n for n in range(_ROW, 2 * _ROW) if length % n == 0), _ROW)
+    whole, rest = _cut(xs, axis, length - length % size)
+    rows = tuple(x.reshape(*leading, -1, size) for x in whole)
+    found = lax.reduce(lax.reduce(rows, starts, combine, (axis + 1,)), starts, combine, (axis,))
+    return combine(found, lax.reduce(rest, starts, combine, (axis,))) if length % size else found
+
+
+def _along(xs: Arrays, starts: Arrays, combine: Combine, axis: int) -> Arrays:
+    length = xs[0].shape[axis]
+    if length <= _FEW:
+        return reduce(combine, [tuple(lax.index_in_dim(x, n, axis, keepdims=False) for x in xs) for n in range(length)])
+    if length < 2 * _PARTS:
+        return lax.reduce(xs, starts, combine, (axis,))
+    count = next((n for n in _FIT if length % n == 0), _PARTS)
+    whole, rest = _cut(xs, axis, length - length % count)
+    before, after = xs[0].shape[:axis], xs[0].shape[axis + 1 :]
+    parts = tuple(x.reshape(*before, count, -1, *after) for x in whole)
+    found = _along(lax.reduce(parts, starts, combine, (axis,)), starts, combine, axis)
+    return combine(found, lax.reduce(rest, starts, combine, (axis,))) if length % count else found
+
+
+def _cut(xs: Arrays, axis: int, place: int) -> tuple[Arrays, Arrays]:
+    """The arrays up to a place on an axis, and from there on."""
+    length = xs[0].shape[axis]
+    return (
+        tuple(lax.slice_in_dim(x, 0, place, axis=axis) for x in xs),
+        tuple(lax.slice_in_dim(x, place, length, axis=axis) for x in xs),
+    )
