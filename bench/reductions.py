@@ -107,10 +107,8 @@ def text(rows: list[dict[str, Any]], machine: dict[str, object]) -> str:
     ]
     for row, ratio in zip(rows, ratios, strict=True):
         shape, ms = " x ".join(map(str, row["shape"])), row["ms"]
-        agrees = row["problem"] or "yes"
-        lines.append(
-            f"| {row['program']} | {shape} | {row['axis']} | {ms['numpy']:.3f} | {ms['autojit']:.3f} | {ratio:.2f} | {agrees} |"
-        )
+        cells = (row["program"], shape, row["axis"], f"{ms['numpy']:.3f}", f"{ms['autojit']:.3f}", f"{ratio:.2f}")
+        lines.append(f"| {' | '.join(map(str, cells))} | {row['problem'] or 'yes'} |")
     slower = sum(ratio < 0.95 for ratio in ratios)
     lines += ["", f"Geometric mean {geometric_mean(ratios):.2f}; {slower} of {len(ratios)} slower than 0.95 of NumPy."]
     return "\n".join(lines) + "\n"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autojit.compile.transfer import aligned_empty, enter, enter_split, enter_window, is_aliasable
+from autojit.compile.transfer import aligned_empty, enter, enter_window, is_aliasable
 from autojit.compile.xla import share
 from autojit.errors import Trapped
 from autojit.lowering.parameters import Parameter
@@ -30,14 +30,12 @@ class Frame:
 
     __slots__ = (
         "_buffers",
-        "_edges",
         "_has_large",
         "_large",
         "_medium",
         "_offsets",
         "_packs",
         "_small",
-        "_splits",
         "_windows",
     )
 
@@ -49,15 +47,10 @@ class Frame:
         self._large: list[tuple[int, int]] = []
         self._windows: list[tuple[int, Parameter]] = []
         self._offsets: np.ndarray | None = None
-        self._splits: list[tuple[int, Parameter]] = []
-        self._edges: list[np.ndarray] = []
         for number, parameter in enumerate(parameters):
             position = parameter.positions[0]
             if parameter.kind == "window":
                 self._windows.append((number, parameter))
-                continue
-            if parameter.kind == "middle":
-                self._splits.append((number, parameter))
                 continue
             if parameter.kind == "array" and parameter.nbytes > MEDIUM:
                 self._large.append((number, position))
@@ -68,13 +61,11 @@ class Frame:
                 self._packs.append((memory, parameter.positions))
             elif parameter.kind == "offsets":
                 self._offsets = memory
-            elif parameter.kind == "edges":
-                self._edges.append(memory)
             elif parameter.nbytes > SMALL:
                 self._medium.append((memory, number, position))
             else:
                 self._small.append((memory, position))
-        self._has_large = bool(self._medium or self._large or self._windows or self._splits)
+        self._has_large = bool(self._medium or self._large or self._windows)
 
     def fill(self, values: Sequence[Any], lent: list[np.ndarray]) -> list[Any]:
         """The jax arrays that carry these inputs of the graph. The list belongs to the frame.
@@ -108,9 +99,4 @@ class Frame:
         for index, (number, parameter) in enumerate(self._windows):
             buffers[number], before = enter_window(values[parameter.positions[0]], parameter, lent)
             self._offsets[index] = before  # type: ignore[index] -- made where there are windows
-        if self._splits:
-            arrays = [values[parameter.positions[0]] for _, parameter in self._splits]
-            middles = [parameter for _, parameter in self._splits]
-            for (number, _), buffer in zip(self._splits, enter_split(arrays, middles, self._edges, lent), strict=True):
-                buffers[number] = buffer
         return buffers

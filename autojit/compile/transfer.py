@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -64,34 +64,6 @@ def enter_window(array: np.ndarray, parameter: Parameter, lent: list[np.ndarray]
     staged = _stage(parameter.nbytes, lent).view(parameter.dtype)
     np.copyto(staged[: array.size].reshape(array.shape), array)
     return share(staged), 0
-
-
-def enter_split(
-    values: Sequence[np.ndarray], middles: Sequence[Parameter], edges: Sequence[np.ndarray], lent: list[np.ndarray]
-) -> list[Any]:
-    """jax arrays over the middles of arrays of one shape; the other elements are copied into `edges`.
-
-    The same elements must be in the middle of each array. So the largest array that is contiguous decides where the
-    middle starts, and an array of another alignment is copied.
-    """
-    first = max((array for array in values if array.flags.c_contiguous), key=lambda array: array.itemsize, default=None)
-    before = 0
-    if first is not None:
-        distance = -address(first) % ALIGNMENT
-        before = distance // first.itemsize if distance % first.itemsize == 0 else 0
-    buffers = []
-    for array, middle, edge in zip(values, middles, edges, strict=True):
-        skip = before * array.itemsize
-        if not array.flags.c_contiguous or (address(array) + skip) % ALIGNMENT:
-            staged = _stage(array.nbytes + ALIGNMENT, lent)[-skip % ALIGNMENT :][: array.nbytes].view(array.dtype)
-            np.copyto(staged.reshape(array.shape), array)
-            array = staged
-        flat = array.reshape(-1)
-        end = before + middle.shape[0]
-        edge[:before] = flat[:before]
-        edge[before:] = flat[end:]
-        buffers.append(share(flat[before:end]))
-    return buffers
 
 
 def _stage(nbytes: int, lent: list[np.ndarray]) -> np.ndarray:

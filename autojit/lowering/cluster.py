@@ -17,7 +17,6 @@ from autojit.jax_names import jnp
 from autojit.lowering.boxes import Box, are_useful, is_readable, part_of, read
 from autojit.lowering.parameters import Parameter, parameters_of, unpack
 from autojit.lowering.source import call_from
-from autojit.lowering.split import split
 from autojit.ops.flushing import any_of
 from autojit.ops.reductions_moments import by_rows
 from autojit.ops.separate import expanding, lower_apart
@@ -82,17 +81,15 @@ def lower(graph: Graph) -> Lowered:
     for node in graph.nodes:
         if node.op.lower is None:
             raise LoweringError(f"`{node.op.name}` has no lowering and cannot stand in cluster `{graph.name}`")
-    parts = split(graph)
-    parameters = parameters_of(graph, parts)
-    whole = graph if parts is None else parts.graph
-    nodes, apart = whole.nodes, expanding(whole)
+    parameters = parameters_of(graph)
+    nodes, apart = graph.nodes, expanding(graph)
     loops = any(node.op.family == "loop" for node in nodes)
     results, wanted = _results(graph)
     source = next((node.source for node in graph.nodes if node.source), None)
-    in_boxes = are_useful(whole)
+    in_boxes = are_useful(graph)
 
     def function(*arguments: Any) -> list[Any]:
-        values, boxes = call_from(source, unpack, graph, parts, parameters, arguments)
+        values, boxes = call_from(source, unpack, graph, parameters, arguments)
         boxes = boxes if in_boxes else {}
         flags: list[Any] = []
         with by_rows() if loops else nullcontext():

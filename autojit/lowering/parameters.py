@@ -12,7 +12,6 @@ from autojit.ir.graph import Graph, Node, Value
 from autojit.jax_names import lax
 from autojit.lowering.alignment import ALIGNMENT
 from autojit.lowering.boxes import Box, box
-from autojit.lowering.split import Split
 
 #: Array inputs of at least this size may become windows.
 WINDOW_BYTES = 256 * 1024
@@ -35,28 +34,27 @@ class Parameter:
         dtype: The dtype.
         positions: The graph's inputs that it carries.
         kind: "array": one array. "pack": a vector with one scalar input per element. "window": the aligned memory
-            around one array, as a vector. "offsets": for each window, how many elements precede the array. "middle"
-            and "edges": the two parts of an array that is split.
+            around one array, as a vector. "offsets": for each window, how many elements precede the array.
     """
 
     name: str
     shape: tuple[int, ...]
     dtype: np.dtype
     positions: tuple[int, ...]
-    kind: Literal["array", "pack", "window", "offsets", "middle", "edges"] = "array"
+    kind: Literal["array", "pack", "window", "offsets"] = "array"
 
     @property
     def nbytes(self) -> int:
         return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
 
 
-def parameters_of(graph: Graph, split: Split | None = None) -> tuple[Parameter, ...]:
+def parameters_of(graph: Graph) -> tuple[Parameter, ...]:
     """How the inputs of a cluster become parameters. Inputs that no node reads have none.
 
     NumPy's own large arrays start 16 bytes past a page, where XLA does not read them in place. Where every op of the
     cluster is fused into a loop, a large input is passed as a window: the aligned memory that contains it and, at run
-    time, the number of elements before it; where the cluster is split, as its two parts. Scalars are packed, one vector
-    per dtype, because each separate argument costs time at every call.
+    time, the number of elements before it. Scalars are packed, one vector per dtype, because each separate argument
+    costs time at every call.
     """
     fuses = all(map(_fuses, graph.nodes))
     moved = _behind(graph, _MOVING)
@@ -68,10 +66,6 @@ def parameters_of(graph: Graph, split: Split | None = None) -> tuple[Parameter, 
             continue
         if value.spec.kind != "array":
             packs.setdefault(value.spec.dtype, []).append(position)
-        elif split is not None and value.name in split.halves:
-            halves = split.halves[value.name]
-            parameters.append(_part(halves.middle, position, "middle"))
-            parameters.append(_part(halves.edges, position, "edges"))
         elif fuses and value.name not in moved and value.spec.nbytes >= WINDOW_BYTES:
             parameters.append(_window(value, position))
         else:
@@ -89,9 +83,9 @@ def _fuses(node: Node) -> bool:
 
 
 def unpack(
-    graph: Graph, split: Split | None, parameters: Sequence[Parameter], arguments: Sequence[Any]
+    graph: Graph, parameters: Sequence[Parameter], arguments: Sequence[Any]
 ) -> tuple[dict[str, Any], dict[str, Box]]:
-    """The jax values of a cluster's inputs (of a split cluster: of their parts), by name, from its parameters.
+    """The jax values of a cluster's inputs, by name, from its parameters.
 
     And those that are in windows as boxes.
     """
@@ -109,8 +103,6 @@ def unpack(
                 start = lax.index_in_dim(argument, number, keepdims=False)
                 values[value.name] = _inside(windows[number], start, value)
                 boxes[value.name] = box(windows[number], start, value)
-            elif parameter.kind != "window" and split is not None:
-                values[getattr(split.halves[value.name], parameter.kind).name] = argument
     return values, boxes
 
 
@@ -127,10 +119,6 @@ def _behind(graph: Graph, names: frozenset[str]) -> set[str]:
         if node.op.name in names or any(value.name in found for value in node.outputs):
             found |= {operand.name for operand in node.inputs if isinstance(operand, Value)}
     return found
-
-
-def _part(value: Value, position: int, kind: Literal["middle", "edges"]) -> Parameter:
-    return Parameter(_name(value, position), value.spec.shape, value.spec.dtype, (position,), kind)
 
 
 def _window(value: Value, position: int) -> Parameter:

@@ -11,7 +11,7 @@ import numpy as np
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
 from autojit.jax_names import jnp
-from autojit.ops import elementwise, exact, stages
+from autojit.ops import elementwise, exact
 from autojit.ops import reductions_extremes as extremes
 from autojit.ops import reductions_moments as moments
 from autojit.ops import reductions_scan as scan
@@ -47,20 +47,6 @@ def _position(largest: bool) -> Callable[..., Any]:
         return extremes.position(x, axis, largest)
 
     return rule
-
-
-def _adds(spec: Spec, axes: tuple[int, ...], node: Any) -> bool:
-    """Whether a sum is computed in stages."""
-    return moments.adds_in_stages(spec, axes, node.outputs[0].spec.dtype)
-
-
-def _averages(spec: Spec, axes: tuple[int, ...], node: Any) -> bool:
-    """Whether a mean, and what is computed of one, is."""
-    return moments.adds_in_stages(spec, axes, moments.moment_dtype(spec, node.keywords.get("dtype")))
-
-
-def _counts(spec: Spec, axes: tuple[int, ...], node: Any) -> bool:
-    return stages.are_useful(spec, axes)
 
 
 # ---------------------------------------------------------------- trace and average
@@ -143,12 +129,12 @@ def _average_text(inputs: list[str], params: dict[str, Any]) -> str:
 
 
 ROWS: tuple[Op, ...] = (
-    reduction(np.sum, moments.sum_, params=_TYPED, methods=("sum",), adds=True, staged=_adds),
+    reduction(np.sum, moments.sum_, params=_TYPED, methods=("sum",), adds=True),
     reduction(np.prod, moments.prod, params=_TYPED, methods=("prod",), adds=True, check=of_product),
-    reduction(np.mean, moments.mean, params=_TYPED, dtypes=_INEXACT, methods=("mean",), staged=_averages),
+    reduction(np.mean, moments.mean, params=_TYPED, dtypes=_INEXACT, methods=("mean",)),
     # With a complex `dtype` NumPy takes complex squares, and divides complex numbers.
-    reduction(np.std, moments.std, params=_MOMENT, dtypes="f", methods=("std",), adds=True, staged=_averages),
-    reduction(np.var, moments.var, params=_MOMENT, dtypes="f", methods=("var",), adds=True, staged=_averages),
+    reduction(np.std, moments.std, params=_MOMENT, dtypes="f", methods=("std",), adds=True),
+    reduction(np.var, moments.var, params=_MOMENT, dtypes="f", methods=("var",), adds=True),
     reduction(
         np.max,
         extremes.maximum,
@@ -157,7 +143,6 @@ ROWS: tuple[Op, ...] = (
         numpy=(np.max, np.amax),
         bitwise="f",
         rounds="extreme",
-        staged=_counts,
     ),
     reduction(
         np.min,
@@ -167,21 +152,20 @@ ROWS: tuple[Op, ...] = (
         numpy=(np.min, np.amin),
         bitwise="f",
         rounds="extreme",
-        staged=_counts,
     ),
-    reduction(np.ptp, _ptp, staged=_counts),
-    reduction(np.argmax, _position(True), methods=("argmax",), kinds="biuf", bitwise="f", staged=_counts),
-    reduction(np.argmin, _position(False), methods=("argmin",), kinds="biuf", bitwise="f", staged=_counts),
-    reduction(np.any, moments.any_, methods=("any",), bitwise="fc", staged=_counts),
-    reduction(np.all, moments.all_, methods=("all",), bitwise="fc", staged=_counts),
-    reduction(np.count_nonzero, moments.count_nonzero, bitwise="fc", staged=_counts),
-    reduction(np.nansum, moments.nansum, params=_TYPED, adds=True, staged=_adds),
+    reduction(np.ptp, _ptp),
+    reduction(np.argmax, _position(True), methods=("argmax",), kinds="biuf", bitwise="f"),
+    reduction(np.argmin, _position(False), methods=("argmin",), kinds="biuf", bitwise="f"),
+    reduction(np.any, moments.any_, methods=("any",), bitwise="fc"),
+    reduction(np.all, moments.all_, methods=("all",), bitwise="fc"),
+    reduction(np.count_nonzero, moments.count_nonzero, bitwise="fc"),
+    reduction(np.nansum, moments.nansum, params=_TYPED, adds=True),
     reduction(np.nanprod, moments.nanprod, params=_TYPED, adds=True, check=of_nanproduct),
-    reduction(np.nanmean, moments.nanmean, params=_TYPED, dtypes=_INEXACT, adds=True, staged=_averages),
-    reduction(np.nanvar, moments.nanvar, params=_NAN_MOMENT, adds=True, staged=_averages),
-    reduction(np.nanstd, moments.nanstd, params=_NAN_MOMENT, adds=True, staged=_averages),
-    reduction(np.nanmax, _extreme_of_rest(True), kinds="biuf", bitwise="f", rounds="extreme", staged=_counts),
-    reduction(np.nanmin, _extreme_of_rest(False), kinds="biuf", bitwise="f", rounds="extreme", staged=_counts),
+    reduction(np.nanmean, moments.nanmean, params=_TYPED, dtypes=_INEXACT, adds=True),
+    reduction(np.nanvar, moments.nanvar, params=_NAN_MOMENT, adds=True),
+    reduction(np.nanstd, moments.nanstd, params=_NAN_MOMENT, adds=True),
+    reduction(np.nanmax, _extreme_of_rest(True), kinds="biuf", bitwise="f", rounds="extreme"),
+    reduction(np.nanmin, _extreme_of_rest(False), kinds="biuf", bitwise="f", rounds="extreme"),
     *scan.ROWS,
     *selected.ROWS,
     row(
@@ -211,9 +195,7 @@ ROWS: tuple[Op, ...] = (
 
 _REDUCE = ("axis", "dtype", "keepdims")
 _METHOD_ROWS: tuple[Op, ...] = (
-    reduction(
-        np.add.reduce, moments.sum_, name="np.add.reduce", params=_REDUCE, axis=0, adds=True, numpy=(), staged=_adds
-    ),
+    reduction(np.add.reduce, moments.sum_, name="np.add.reduce", params=_REDUCE, axis=0, adds=True, numpy=()),
     reduction(
         np.multiply.reduce,
         moments.prod,
@@ -226,14 +208,7 @@ _METHOD_ROWS: tuple[Op, ...] = (
     ),
     *(
         reduction(
-            function.reduce,
-            rule,
-            name=f"np.{function.__name__}.reduce",
-            axis=0,
-            numpy=(),
-            bitwise="f",
-            rounds=rounds,
-            staged=_counts,
+            function.reduce, rule, name=f"np.{function.__name__}.reduce", axis=0, numpy=(), bitwise="f", rounds=rounds
         )
         for function, rule, rounds in (
             (np.maximum, extremes.maximum, "extreme"),

@@ -11,13 +11,11 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, spec_of
 from autojit.ir.warned import recorded
-from autojit.ops import exact
+from autojit.ops import exact, stages
 from autojit.ops.families import check_dtypes, row, small_dummy, trap_if
 
 #: `rule(x, axes, node) -> result`, with the reduced axes dropped. `axes` are sorted and not negative.
 Rule = Callable[[Any, tuple[int, ...], Any], Any]
-#: `staged(spec, axes, node)`: of the operand's spec, and the rest as a rule has it.
-Staged = Callable[[Spec, tuple[int, ...], Any], bool]
 
 #: The elements that NumPy casts at once.
 _BUFFER = 8192
@@ -125,10 +123,12 @@ def reduction_lower(rule: Rule, axis: Any = None, check: Rule | None = None) -> 
     return lower
 
 
-def _fuses(staged: Staged, axis: Any) -> Callable[[Any], bool]:
+def _in_stages(axis: Any) -> Callable[[Any], bool]:
+    """Whether a node reduces in stages, which XLA fuses with what makes its operand."""
+
     def fuses(node: Any) -> bool:
         spec = node.inputs[0].spec
-        return staged(spec, normal_axes(node.keywords.get("axis", axis), spec.ndim), node)
+        return stages.are_useful(spec, normal_axes(node.keywords.get("axis", axis), spec.ndim))
 
     return fuses
 
@@ -144,7 +144,6 @@ def reduction(
     dtypes: str = "",
     adds: bool = False,
     check: Rule | None = None,
-    staged: Staged | None = None,
     **more: Any,
 ) -> Op:
     """A row for a reduction of one operand.
@@ -158,7 +157,6 @@ def reduction(
         kinds: The kinds of the operand's dtype that `rule` takes; "" for all.
         dtypes: The same for the `dtype` argument.
         adds: Whether it adds up or multiplies in the dtype of its result.
-        staged: Whether it reduces in stages, which XLA fuses with what makes the operand; `None` for never.
         check: Tells of the operand where the data must be left to NumPy; `None` for nowhere.
         more: Other fields of the row.
     """
@@ -172,6 +170,6 @@ def reduction(
         lower=reduction_lower(rule, axis, check),
         traps=check is not None,
         sharding="reduction",
-        fuses=None if staged is None else _fuses(staged, axis),
+        fuses=_in_stages(axis),
         **more,
     )

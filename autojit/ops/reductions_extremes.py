@@ -32,16 +32,13 @@ def minimum(x: Any, axes: tuple[int, ...], node: Any = None) -> Any:
 def _extreme(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
     if not axes:
         return x
-    staged = stages.are_useful(x, axes)
     if kind(x) == "b":
-        if staged:
-            return (stages.any_true if largest else stages.all_true)(x, axes)
-        return (jnp.any if largest else jnp.all)(x, axis=axes)
+        return (stages.any_true if largest else stages.all_true)(x, axes)
     if kind(x) == "c":
         return _complex_extreme(x, axes, largest)
     if x.dtype == jnp.float16:
         return _extreme(x.astype(jnp.float32), axes, largest).astype(jnp.float16)
-    if staged:
+    if stages.are_useful(x, axes):
         return (stages.largest if largest else stages.smallest)(x, axes)
     if kind(x) in "iu":
         return (jnp.max if largest else jnp.min)(x, axis=axes)
@@ -54,8 +51,7 @@ def of_rest(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
     if kind(x) != "f" or not axes:
         return _extreme(x, axes, largest)
     rest = jnp.where(x == x, x, _worst(x, largest))
-    found = stages.any_true(x == x, axes) if stages.are_useful(x, axes) else jnp.any(x == x, axis=axes)
-    return jnp.where(found, _extreme(rest, axes, largest), jnp.full((), jnp.nan, x.dtype))
+    return jnp.where(stages.any_true(x == x, axes), _extreme(rest, axes, largest), jnp.full((), jnp.nan, x.dtype))
 
 
 def _complex_extreme(x: Any, axes: tuple[int, ...], largest: bool) -> Any:

@@ -13,7 +13,7 @@ from autojit.jax_names import jnp, lax
 from autojit.ops import exact, stages
 from autojit.ops.elementwise_arithmetic import isnan, kind, truth
 
-#: Vectors of lengths between these are added up by rows. Longer ones have XLA's own library.
+#: Vectors of lengths between these are added up by short rows, longer ones in stages.
 _SHORT, _LONG = 128, 32768
 _ROW = 24
 
@@ -84,28 +84,19 @@ def _counted_in(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     return found if np.dtype(dtype).kind == "f" or found.itemsize < np.dtype(dtype).itemsize else None
 
 
-def adds_in_stages(x: Any, axes: tuple[int, ...], dtype: Any) -> bool:
-    """Whether `sum_of` adds in stages, for an array or the spec of one."""
-    return stages.are_useful(x, axes) and (_counted_in(x, axes, dtype) is not None or _in_parts(x, axes, dtype))
-
-
-def _in_parts(x: Any, axes: tuple[int, ...], dtype: Any) -> bool:
-    """Whether a sum in a dtype is staged: all elements of an array of floats XLA's own library adds up as fast."""
-    return np.dtype(dtype).kind != "f" or len(axes) < x.ndim
-
-
 def _sum_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     if _BY_ROWS.get() and kind(x) in "fc" and len(axes) == x.ndim:
         x, axes = _sums_of_rows(x.astype(_wide(dtype)))
     if kind(x) == "b":
-        return any_true(x, axes)
+        return stages.any_true(x, axes)
     if all(x.shape[axis] == 1 for axis in axes):
         return jnp.squeeze(x, axes).astype(dtype)
     if x.ndim == 1 and kind(x) == "f" and _SHORT <= x.shape[0] < _LONG:
         return sum_by_rows(x.astype(_wide(dtype))).astype(dtype)
     x = x.astype(_wide(dtype))
-    staged = stages.are_useful(x, axes) and _in_parts(x, axes, x.dtype)
-    return (stages.total(x, axes) if staged else jnp.sum(x, axes, dtype=x.dtype)).astype(dtype)
+    if stages.are_useful(x, axes):
+        return stages.total(x, axes).astype(dtype)
+    return jnp.sum(x, axis=axes, dtype=x.dtype).astype(dtype)
 
 
 def sum_by_rows(x: Any) -> Any:
@@ -130,11 +121,16 @@ def product_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     """The product, in `dtype`; the elements are cast first."""
     x = exact.cast(x, dtype)
     if kind(x) == "b":
-        return all_true(x, axes)
+        return stages.all_true(x, axes)
     if not axes:
         return exact.multiply(jnp.ones_like(x), x)
     x = x.astype(_wide(dtype))
-    return exact.wrapping(lambda x: jnp.prod(x, axis=axes, dtype=x.dtype), x).astype(dtype)
+    multiply = stages.product if stages.are_useful(x, axes) and kind(x) != "c" else _product
+    return exact.wrapping(lambda x: multiply(x, axes), x).astype(dtype)
+
+
+def _product(x: Any, axes: tuple[int, ...]) -> Any:
+    return jnp.prod(x, axis=axes, dtype=x.dtype)
 
 
 def over_count(total: Any, count: Any) -> Any:
@@ -196,22 +192,12 @@ def square_root(x: Any) -> Any:
     return lax.sqrt(*exact.fence(x.astype(_wide(x.dtype)))).astype(x.dtype)
 
 
-def any_true(x: Any, axes: tuple[int, ...]) -> Any:
-    """Whether any of bools is true."""
-    return stages.any_true(x, axes) if stages.are_useful(x, axes) else jnp.any(x, axis=axes)
-
-
-def all_true(x: Any, axes: tuple[int, ...]) -> Any:
-    """Whether all of bools are true."""
-    return stages.all_true(x, axes) if stages.are_useful(x, axes) else jnp.all(x, axis=axes)
-
-
 def any_(x: Any, axes: tuple[int, ...], node: Any) -> Any:
-    return any_true(truth(x), axes)
+    return stages.any_true(truth(x), axes)
 
 
 def all_(x: Any, axes: tuple[int, ...], node: Any) -> Any:
-    return all_true(truth(x), axes)
+    return stages.all_true(truth(x), axes)
 
 
 def count_nonzero(x: Any, axes: tuple[int, ...], node: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from autojit.jax_names import jnp, lax
 from autojit.ops import exact
 from autojit.ops.elementwise_arithmetic import isnan, kind
-from autojit.ops.reductions_moments import count_of, without_nan
+from autojit.ops.reductions_moments import count_of, sum_of, without_nan
 
 
 def depends_on_order(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
@@ -41,7 +41,7 @@ def depends_on_order(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     logarithms = jnp.where(left_out, 0, _logarithms(sizes)).astype(jnp.int64)
     limits = np.finfo(dtype)
     most = (min(limits.maxexp, -limits.minexp) - 2) * math.log(2) * 2.0 ** _fraction(limits) - count
-    return jnp.sum(lax.abs(logarithms), axis=axes) > int(most)
+    return sum_of(lax.abs(logarithms), axes, logarithms.dtype) > int(most)
 
 
 def _fraction(limits: np.finfo) -> int:

@@ -36,12 +36,9 @@ _PARTS = 16
 _FIT = (*range(_PARTS, 26), *range(_PARTS - 1, 7, -1))
 #: So few rows are combined one by one.
 _FEW = 4
-#: Vectors of at least so many elements are cut into rows, which threads share, ...
-_LONG = 4096
-#: ... where there are fewer of them ...
-_VECTORS = 64
-#: ... into rows of about so many elements.
-_ROW = 1024
+#: Vectors of at least so many elements are cut into rows of about so many: threads share them, and what a sum of floats
+#: loses by rounding grows with the length of the rows and their number, not with the length of the vector.
+_LONG, _ROW = 2048, 512
 
 
 def are_useful(x: Any, axes: tuple[int, ...]) -> bool:
@@ -57,7 +54,12 @@ def total(x: Any, axes: tuple[int, ...]) -> Any:
     if x.dtype.kind == "c":
         parts = in_stages((lax.real(x), lax.imag(x)), (0, 0), lambda p, q: (p[0] + q[0], p[1] + q[1]), axes)
         return lax.complex(*parts)
-    return _of_one(x, axes, lambda p, q: p + q, 0)
+    return _of_one(x, axes, lax.add, 0)
+
+
+def product(x: Any, axes: tuple[int, ...]) -> Any:
+    """The product of integers, which wrap around, or floats, along axes as `total` has them."""
+    return _of_one(x, axes, lax.mul, 1)
 
 
 def largest(x: Any, axes: tuple[int, ...]) -> Any:
@@ -71,13 +73,13 @@ def smallest(x: Any, axes: tuple[int, ...]) -> Any:
 
 
 def any_true(x: Any, axes: tuple[int, ...]) -> Any:
-    """Whether any of bools is true, along axes as `total` has them."""
-    return largest(x.astype(jnp.int8), axes) != 0
+    """Whether any of bools is true. Any axes, and none, will do."""
+    return largest(x.astype(jnp.int8), axes) != 0 if are_useful(x, axes) else jnp.any(x, axis=axes)
 
 
 def all_true(x: Any, axes: tuple[int, ...]) -> Any:
-    """Whether all of bools are true, along axes as `total` has them."""
-    return smallest(x.astype(jnp.int8), axes) != 0
+    """Whether all of bools are true. Any axes, and none, will do."""
+    return smallest(x.astype(jnp.int8), axes) != 0 if are_useful(x, axes) else jnp.all(x, axis=axes)
 
 
 def _of_one(x: Any, axes: tuple[int, ...], combine: Callable[[Any, Any], Any], start: Any) -> Any:
@@ -122,12 +124,12 @@ def in_stages(xs: Arrays, starts: Sequence[Any], combine: Combine, axes: tuple[i
 def _along_last(xs: Arrays, starts: Arrays, combine: Combine) -> Arrays:
     *leading, length = xs[0].shape
     axis = len(leading)
-    if length < _LONG or np.prod(leading, dtype=np.int64) >= _VECTORS:
+    if length < _LONG:
         return lax.reduce(xs, starts, combine, (axis,))
     size = next((n for n in range(_ROW, 2 * _ROW) if length % n == 0), _ROW)
     whole, rest = _cut(xs, axis, length - length % size)
     rows = tuple(x.reshape(*leading, -1, size) for x in whole)
-    found = lax.reduce(lax.reduce(rows, starts, combine, (axis + 1,)), starts, combine, (axis,))
+    found = _along_last(lax.reduce(rows, starts, combine, (axis + 1,)), starts, combine)
     return combine(found, lax.reduce(rest, starts, combine, (axis,))) if length % size else found
 
 

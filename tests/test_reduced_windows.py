@@ -1,4 +1,4 @@
-"""Split reductions give what NumPy gives, for any alignment of the arrays."""
+"""Reductions of arrays that begin anywhere: they read the window around the array, and only the array."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from autojit.compile.transfer import aligned_empty
 from autojit.errors import Trapped
 from autojit.ir.graph import Const, Graph, Node, Value
 from autojit.ir.spec import Spec, spec_of
-from autojit.lowering.split import SPLIT_BYTES, split
+from autojit.lowering.parameters import WINDOW_BYTES
 from autojit.ops.chapters import TABLE
 
 SHAPE = (300, 437)
@@ -41,17 +41,17 @@ def at_offset(values, offset):
 
 @pytest.mark.parametrize("offsets", [(0, 0), (16, 16), (16, 0), (48, 8), (24, None), (None, None)])
 @pytest.mark.parametrize("dtypes", [("f8", "f8"), ("f8", "f4"), ("i4", "i8"), ("c16", "f8")])
-def test_mixed_alignments(dtypes, offsets):
-    graph = reduction_of_sum("np.sum", dtypes)
-    assert split(graph) is not None
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_mixed_alignments(dtypes, offsets, axis):
+    graph = reduction_of_sum("np.sum", dtypes, axis=axis)
     executable = Executable(graph)
-    assert {p.kind for p in executable.lowered.parameters} == {"middle", "edges"}
+    assert {p.kind for p in executable.lowered.parameters} == {"window", "offsets"}
     for _ in range(2):
         arrays = []
         for dtype, offset in zip(dtypes, offsets, strict=True):
             values = (np.random.rand(*SHAPE) * 100).astype(dtype)
             arrays.append(at_offset(values, offset) if offset is not None else np.asfortranarray(values))
-        expected = np.sum(arrays[0] + arrays[1] * 2)
+        expected = np.sum(arrays[0] + arrays[1] * 2, axis=axis)
         np.testing.assert_allclose(executable.run(arrays)[0], expected, rtol=1e-13)
 
 
@@ -65,8 +65,7 @@ def test_every_reduction(op, dtype, rng):
     x = Value("x", spec_of(values))
     graph = Graph("cluster_0", (x,), (node(op, (x,), "r"),), (Value("r", spec_of(TABLE[op].call(values))),))
     executable = Executable(graph)
-    is_split = op != "np.mean" or dtype != "c16"
-    assert (executable.lowered.parameters[0].kind == "middle") == is_split
+    assert executable.lowered.parameters[0].kind == "window"
     for value in (None, 0, 1) if op in ("np.any", "np.all", "np.count_nonzero") else (None,):
         if value is not None:
             values[...] = value
@@ -79,7 +78,7 @@ def test_every_reduction(op, dtype, rng):
 
 @pytest.mark.parametrize("place", [0, 5, 1000, -1])
 def test_every_element_counts_once(place):
-    n = SPLIT_BYTES // 8 + 77
+    n = WINDOW_BYTES // 8 + 77
     x = Value("x", Spec((n,), np.dtype(np.float64)))
     executable = Executable(Graph("g", (x,), (node("np.sum", (x,), "s"), node("np.max", (x,), "m")), (
         Value("s", Spec((), x.spec.dtype, "scalar")), Value("m", Spec((), x.spec.dtype, "scalar")))))  # fmt: skip
@@ -91,30 +90,43 @@ def test_every_element_counts_once(place):
         assert all(np.isnan(executable.run([values])))
 
 
-def test_traps_in_both_parts():
-    x = Value("x", Spec((SPLIT_BYTES,), np.dtype(np.int64)))
+def test_neighbours_do_not_count():
+    """What lies before and behind the array in the window is somebody else's."""
+    n = WINDOW_BYTES // 8 + 3
+    x = Value("x", Spec((n,), np.dtype(np.float64)))
+    executable = Executable(
+        Graph("g", (x,), (node("np.sum", (x,), "s"),), (Value("s", Spec((), x.spec.dtype, "scalar")),))
+    )
+    for offset in range(0, 64, 8):
+        memory = aligned_empty((8 * n + 128,), np.dtype(np.uint8)).view(np.float64)
+        memory[:] = np.nan
+        values = memory[offset // 8 :][:n]
+        values[:] = 1
+        assert executable.run([values])[0] == n
+
+
+def test_traps_everywhere():
+    x = Value("x", Spec((WINDOW_BYTES,), np.dtype(np.int64)))
     s = Value("s", spec_of(10))
     quotient = node("np.floor_divide", (s, x), "q")
     executable = Executable(
         Graph("g", (x, s), (quotient, total := node("np.sum", quotient.outputs, "t")), total.outputs)
     )
-    assert executable.lowered.parameters[0].kind == "middle"
+    assert executable.lowered.parameters[0].kind == "window"
     for place in (0, 1000, -1):
-        values = np.full(SPLIT_BYTES, 3)
-        assert executable.run([values, 10])[0] == 3 * SPLIT_BYTES
+        values = np.full(WINDOW_BYTES, 3)
+        assert executable.run([values, 10])[0] == 3 * WINDOW_BYTES
         values[place] = 0
         with pytest.raises(Trapped):
             executable.run([values, 10])
 
 
-def test_what_is_not_split():
-    assert split(reduction_of_sum("np.sum", ["f8"], axis=0)) is None
-    assert split(reduction_of_sum("np.sum", ["f8"], keepdims=True)) is None
-    assert split(reduction_of_sum("np.argmax", ["f8"])) is None
-    assert split(reduction_of_sum("np.cumsum", ["f8"])) is None
-    assert split(reduction_of_sum("np.sum", ["?"])) is None  # too small
-    x, row = Value("x", Spec(SHAPE, np.dtype("f8"))), Value("row", Spec(SHAPE[1:], np.dtype("f8")))
-    add = node("np.add", (x, row), "a")
-    assert split(Graph("g", (x, row), (add, node("np.sum", add.outputs, "s")), (Value("s", spec_of(1.0)),))) is None
-    double = node("np.add", (x, x), "a")
-    assert split(Graph("g", (x,), (double,), double.outputs)) is None
+def test_what_reads_no_window():
+    """XLA would copy it first: products of matrices, sums along the way, what is small."""
+    for graph in (reduction_of_sum("np.cumsum", ["f8"]), reduction_of_sum("np.sum", ["?"])):
+        assert {p.kind for p in Executable(graph).lowered.parameters} == {"array"}
+    x = Value("x", Spec(SHAPE, np.dtype("f8")))
+    product = node("np.matmul", (x, Value("y", Spec(SHAPE[::-1], np.dtype("f8")))), "p")
+    total = node("np.sum", (x,), "s")
+    graph = Graph("g", (x, product.inputs[1]), (product, total), (*product.outputs, *total.outputs))
+    assert {p.kind for p in Executable(graph).lowered.parameters} == {"array"}
