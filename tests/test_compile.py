@@ -212,10 +212,11 @@ def test_inside_the_users_own_jax():
         (lambda x: x.max(axis=1), True),
         (lambda x: np.argmin(x), True),
         (lambda x: np.prod(x) + (x > 0).any(), True),
+        (lambda x: np.tile(x, (2, 2)).sum(axis=0), False),  # in stages
     ],
 )
 def test_trees_are_for_sums(function, has_sums):
-    x = np.ones((40, 50))
+    x = np.ones((20, 30))
     decorated = aj.jit_compile(function)
     np.testing.assert_array_equal(decorated(x), function(x))
     (step,) = (each for each in decorated.__autojit_controller__.probes.values())

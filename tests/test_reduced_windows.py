@@ -122,7 +122,7 @@ def test_traps_everywhere():
 
 
 def test_what_reads_no_window():
-    """XLA would copy it first: products of matrices, sums along the way, what is small."""
+    """XLA would copy it first: products of matrices, running sums, what is small."""
     for graph in (reduction_of_sum("np.cumsum", ["f8"]), reduction_of_sum("np.sum", ["?"])):
         assert {p.kind for p in Executable(graph).lowered.parameters} == {"array"}
     x = Value("x", Spec(SHAPE, np.dtype("f8")))

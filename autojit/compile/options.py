@@ -50,7 +50,7 @@ OPTIONS = (FUSED, WIDE)
 def compile_options(graph: Graph, choice: str = "") -> dict[str, Any]:
     """XLA's options for one cluster.
 
-    The fusions of XLA's YNN library make reductions up to 4 times faster, but a chain of matrix products with a
+    The fusions of XLA's YNN library make plain reductions up to 4 times faster, but a chain of matrix products with a
     softmax 13 times slower. They store what they reduce, as does XLA's rewriting of reductions as trees, so that the
     sums in loops are up to 5 times faster without both. A loop whose iteration touches little memory is compiled into
     one machine function; else each of its operations is started by itself, which costs some 0.1 us. The emitter that

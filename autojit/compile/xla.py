@@ -249,17 +249,18 @@ def _without(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _has_sums(lowered: Any) -> bool:
-    """Whether a program reduces with anything but "any" and "all".
+    """Whether a program has a reduction of one operand other than "any" and "all".
 
-    Sums become faster and more exact as trees. Whether one of many values is true, which each trap asks, gains nothing,
-    and a program of many traps takes a fifth longer to compile with a tree for each.
+    Sums become faster and more exact as trees; those of two operands, in stages, XLA makes none of. Whether one of many
+    values is true, which each trap asks, gains nothing, and a program of many traps takes a fifth longer to compile
+    with a tree for each.
     """
     found: list[Any] = []
 
     def visit(operation: Any) -> Any:
         if operation.name == "stablehlo.reduce":
             body = operation.regions[0].blocks[0].operations
-            if body[0].name not in ("stablehlo.or", "stablehlo.and"):
+            if len(operation.results) == 1 and body[0].name not in ("stablehlo.or", "stablehlo.and"):
                 found.append(operation)
                 return ir.WalkResult.INTERRUPT
         return ir.WalkResult.ADVANCE

@@ -41,7 +41,7 @@ class Op:
             from the payloads of NaN; integers and bools always do. `None`: all in the families that only move data.
         rounds: How a floating point result is rounded, which tells what `exact=True` puts behind it.
         text: Prints the call: `text(inputs, params, output names) -> str`; `None` for the usual form.
-        fuses: Whether XLA fuses the compiled form of a node with what makes its operands. `None`: as its family is.
+        fuses: Whether XLA fuses the compiled form with what makes its operands, also where its family is not fused.
         sharding: How a sharding passes through, for the sharding rooms.
         samples: Example calls for the generated tests: `samples(rng) -> [(args, kwargs), ...]`.
         note: One line for the documentation table.
@@ -62,7 +62,7 @@ class Op:
     rounds: str = ""
     text: Callable[[list[str], dict[str, Any]], str] | None = None
     sharding: str = ""
-    fuses: Callable[[Any], bool] | None = None
+    fuses: bool = False
     samples: Callable[[Any], list[tuple[tuple[Any, ...], dict[str, Any]]]] | None = None
     note: str = ""
 

@@ -63,8 +63,8 @@ class Chains:
         self.is_half_full = self.is_too_long = False
         self._depths: dict[Any, int] = {}
         self._fused: dict[Any, int] = {}  # the operations that may be fused into the one that makes a variable: bits
-        self._total = 0
-        self._computed = 0
+        self._total = self._largest = 0
+        self._computed = 0.0
 
     def take(self, equation: core.JaxprEqn) -> bool:
         """Take an equation more, unless too much might be fused into one operation; returns whether it was taken."""
@@ -78,7 +78,10 @@ class Chains:
             return False
         end = _is_stored(equation)
         self._total += count
-        self._computed += fused if end else 0
+        read = max(map(size, variables(equation.invars)), default=0)
+        self._largest = max(self._largest, read)
+        # What a reduction stage reads of a rest that does not fill the rows is little.
+        self._computed += fused * read / max(self._largest, 1) if end else 0.0
         # Few operations may be computed again more often.
         fill = max(depth / LIMIT, self._computed / max(self._total, LIMIT // 4, 1) / AGAIN)
         self.is_half_full |= max(fill, fused / MOST) >= 0.5

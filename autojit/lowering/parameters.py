@@ -79,7 +79,7 @@ def parameters_of(graph: Graph) -> tuple[Parameter, ...]:
 
 
 def _fuses(node: Node) -> bool:
-    return node.op.family in _FUSING if node.op.fuses is None else node.op.fuses(node)
+    return node.op.family in _FUSING or node.op.fuses
 
 
 def unpack(

@@ -189,6 +189,7 @@ ROWS: tuple[Op, ...] = (
         lower=_average_lower,
         numpy=(np.average,),
         traps=True,
+        fuses=True,
         text=_average_text,
     ),
 )

@@ -11,7 +11,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, spec_of
 from autojit.ir.warned import recorded
-from autojit.ops import exact, stages
+from autojit.ops import exact
 from autojit.ops.families import check_dtypes, row, small_dummy, trap_if
 
 #: `rule(x, axes, node) -> result`, with the reduced axes dropped. `axes` are sorted and not negative.
@@ -123,16 +123,6 @@ def reduction_lower(rule: Rule, axis: Any = None, check: Rule | None = None) -> 
     return lower
 
 
-def _in_stages(axis: Any) -> Callable[[Any], bool]:
-    """Whether a node reduces in stages, which XLA fuses with what makes its operand."""
-
-    def fuses(node: Any) -> bool:
-        spec = node.inputs[0].spec
-        return stages.are_useful(spec, normal_axes(node.keywords.get("axis", axis), spec.ndim))
-
-    return fuses
-
-
 def reduction(
     function: Callable[..., Any],
     rule: Rule,
@@ -170,6 +160,6 @@ def reduction(
         lower=reduction_lower(rule, axis, check),
         traps=check is not None,
         sharding="reduction",
-        fuses=_in_stages(axis),
+        fuses=True,
         **more,
     )

@@ -1,8 +1,8 @@
 """Rules for minima and maxima and where they stand.
 
-XLA:CPU's library for large float reductions drops NaN from `max` and sometimes from `min`. So the extremes of floats
-are reduced together with a flag, in one variadic reduction: it is not handed to that library, keeps NaN, and still
-fuses with what makes its operand.
+XLA:CPU's library for float reductions drops NaN from `max` and sometimes from `min`. So the extremes of floats are
+reduced together with a flag, in one reduction of two operands, or, of large arrays, in stages of such: it is not handed
+to that library, keeps NaN, and still fuses with what makes its operand.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from autojit.jax_names import jnp, lax
 from autojit.ops import stages
 from autojit.ops.elementwise_arithmetic import kind
 
-#: From this length on a vector is reduced by rows, which run in parallel.
+#: From this length on the place of an extreme in a vector is sought by rows, which run in parallel.
 _LONG = 4096
 
 

@@ -13,8 +13,8 @@ from autojit.jax_names import jnp, lax
 from autojit.ops import exact, stages
 from autojit.ops.elementwise_arithmetic import isnan, kind, truth
 
-#: Vectors of lengths between these are added up by short rows, longer ones in stages.
-_SHORT, _LONG = 128, 32768
+#: Vectors of at least so many elements, and too few for stages, are added up by short rows.
+_SHORT = 128
 _ROW = 24
 
 
@@ -28,7 +28,8 @@ def count_of(x: Any, axes: tuple[int, ...]) -> int:
 
 _BY_ROWS = ContextVar("by_rows", default=False)
 
-#: Lengths of rows, the best first.
+#: The least number of elements of arrays that are added up row by row in loops, and lengths of rows, the best first.
+_LONG = 32768
 _ROWS = (256, 250, 200, 240, 192, 160, 128, 125, 100, 96, 80, 64, 60, 50, 48, 40)
 
 
@@ -64,14 +65,14 @@ def sum_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     """
     narrow = _counted_in(x, axes, dtype)
     if narrow is not None:
-        return _sum_of(x.astype(narrow), axes, narrow).astype(dtype)
+        return exact.fence(_sum_of(x.astype(narrow), axes, narrow).astype(dtype))[0]
     return exact.plus_zero(_sum_of(exact.cast(x, dtype), axes, dtype))
 
 
 def _counted_in(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
-    """The narrowest integers in which integers can be added up as well, `None` if that is the sum's own dtype or none.
+    """int32 or int64, where integers can be added up in it as well and it is narrower; else `None`.
 
-    Every sum on the way is an integer that the sum's dtype holds, so that the result is the same.
+    Every sum on the way is an integer that both hold, or hold but for multiples of 2**64: the result is the same.
     """
     if kind(x) not in "biu" or np.dtype(dtype).kind not in "iuf":
         return None
@@ -91,11 +92,11 @@ def _sum_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
         return stages.any_true(x, axes)
     if all(x.shape[axis] == 1 for axis in axes):
         return jnp.squeeze(x, axes).astype(dtype)
-    if x.ndim == 1 and kind(x) == "f" and _SHORT <= x.shape[0] < _LONG:
-        return sum_by_rows(x.astype(_wide(dtype))).astype(dtype)
     x = x.astype(_wide(dtype))
     if stages.are_useful(x, axes):
         return stages.total(x, axes).astype(dtype)
+    if x.ndim == 1 and kind(x) == "f" and x.shape[0] >= _SHORT:
+        return sum_by_rows(x).astype(dtype)
     return jnp.sum(x, axis=axes, dtype=x.dtype).astype(dtype)
 
 
@@ -125,7 +126,7 @@ def product_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     if not axes:
         return exact.multiply(jnp.ones_like(x), x)
     x = x.astype(_wide(dtype))
-    multiply = stages.product if stages.are_useful(x, axes) and kind(x) != "c" else _product
+    multiply = stages.product if stages.are_useful(x, axes) else _product
     return exact.wrapping(lambda x: multiply(x, axes), x).astype(dtype)
 
 
