@@ -355,3 +355,20 @@ def test_other_modules_named_by_m_are_not_the_launcher(folder):
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
     done = subprocess.run([sys.executable, "-m", "other"], cwd=folder, env=env, capture_output=True, text=True, check=True)
     assert re.fullmatch("True\n", done.stdout)
+
+
+def test_the_package_is_the_one_that_asks(tmp_path: Path) -> None:
+    """Another version may be installed, and be found first."""
+    (tmp_path / "autojit").mkdir()
+    (tmp_path / "autojit" / "__init__.py").write_text("raise ImportError('another version')\n")
+    code = """
+import runpy, sys
+start = runpy.run_path(sys.argv[1])
+sys.path.insert(0, sys.argv[2])
+start["import_own_package"]()
+import autojit.errors
+print(autojit.errors.__file__)
+"""
+    words = [sys.executable, "-c", code, service._START, str(tmp_path)]
+    found = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == str(Path(service._START).parent.parent / "errors.py")

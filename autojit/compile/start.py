@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import os
 import signal
 import sys
@@ -16,6 +17,19 @@ from typing import Any
 
 #: What a program does not wait for takes a quarter of a processor that it shares.
 _NICE = 5
+
+
+def import_own_package() -> None:
+    """Import the package that this file is part of, whatever else of that name stands where modules are found.
+
+    A checkout may be run on a machine where another version is installed.
+    """
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    place = os.path.join(folder, "__init__.py")
+    spec = importlib.util.spec_from_file_location("autojit", place, submodule_search_locations=[folder])
+    assert spec is not None and spec.loader is not None  # it is a file of Python's
+    sys.modules["autojit"] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
 
 
 def main(now: str, later: str, leisurely: str, *paths: str) -> None:
@@ -35,6 +49,7 @@ def main(now: str, later: str, leisurely: str, *paths: str) -> None:
         if leisurely == "1":
             with contextlib.suppress(OSError):
                 os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))  # of this thread alone
+        import_own_package()
         found.append(importlib.import_module("autojit.compile.serve").serve)
 
     def serve_later() -> None:
