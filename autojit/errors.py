@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import signal
+import types
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,3 +406,44 @@ class Varies(Trapped):
     def __init__(self, place: tuple[str, SourceLine | None], message: str) -> None:
         super().__init__(message)
         self.place = place
+
+
+def comes_from_a_signal(error: BaseException) -> bool:
+    """Whether an exception has passed through the handler of a signal."""
+    handlers = set(_handlers())
+    return bool(handlers) and any(frame.f_code in handlers for frame, _ in frames_of(error))
+
+
+def frames_of(error: BaseException) -> Iterator[tuple[types.FrameType, int]]:
+    """The frames that an exception has passed through, each with its line."""
+    trace = error.__traceback__
+    while trace is not None:
+        yield trace.tb_frame, trace.tb_lineno
+        trace = trace.tb_next
+
+
+def _handlers() -> Iterator[types.CodeType]:
+    for number in signal.valid_signals():
+        handler: Any = signal.getsignal(number)
+        while isinstance(handler, functools.partial):
+            handler = handler.func
+        if not isinstance(handler, types.FunctionType | types.MethodType):
+            handler = getattr(type(handler), "__call__", None)  # noqa: B004 -- of the class, as the call itself does
+        function = getattr(handler, "__func__", handler)
+        if isinstance(function, types.FunctionType):
+            yield function.__code__
+
+
+def refusal(error: Exception, detail: str = "") -> CannotCapture:
+    """What an exception of NumPy's is as a reason.
+
+    Args:
+        error: The exception.
+        detail: What has raised it, with a colon and a blank behind it.
+
+    Raises:
+        Exception: `error` itself, if the handler of a signal has raised it: that is the program's.
+    """
+    if comes_from_a_signal(error):
+        raise error
+    return CannotCapture("raises", f"{detail}{type(error).__name__}: {error}")

@@ -304,7 +304,8 @@ def _run(options: argparse.Namespace) -> int:
         print(f"\rseed {seed} ", end="", file=sys.stderr, flush=True)
         program = make(Random(seed))
         error = failure(program, tally.judge)
-        if isinstance(error, Endless):
+        if isinstance(error, Endless):  # be it in NumPy: then the generator must not draw it
+            failed += 1
             print(f"\nseed {seed}: {error}", flush=True)
         elif error is not None:
             failed += 1

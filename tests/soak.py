@@ -149,6 +149,7 @@ def main() -> int:
     options = parser.parse_args()
     sys.stdout = io.StringIO()
     warnings.simplefilter("ignore", RuntimeWarning)
+    warnings.filterwarnings("error", category=aj.AutojitWarning)
     warnings.filterwarnings("ignore", r"autojit \[too-many-plans\]", aj.AutojitWarning)  # that many kinds of calls come is the point
     soak = Soak(options.seed, tuple(options.policies.split(",")))
     threads = [threading.Thread(target=soak.work, args=(number,), daemon=True) for number in range(options.threads)]

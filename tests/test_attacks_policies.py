@@ -59,8 +59,6 @@ def test_random_numbers() -> None:
             np.random.seed(n)
             got = decorated(n), np.random.get_state()[1].tolist(), np.random.rand()
             assert got[1:] == want[1:], function.__name__
-            for one, two in zip(np.atleast_1d(*got[:1]), np.atleast_1d(*want[:1]), strict=True) if n == 0 else []:
-                np.testing.assert_allclose(one, two)
             flat_got = [np.asarray(v) for v in (got[0] if isinstance(got[0], tuple) else (got[0],))]
             flat_want = [np.asarray(v) for v in (want[0] if isinstance(want[0], tuple) else (want[0],))]
             for one, two in zip(flat_got, flat_want, strict=True):

@@ -1,6 +1,7 @@
 """`python -m autojit doctor`."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ def test_the_report_and_the_test(capsys, monkeypatch):
     text = capsys.readouterr().out
     for name in ("Python: 3.", "packages: autojit ", f"numpy {np.__version__}", "jaxlib ", "flags: ", "disk cache: ", "huge pages: "):
         assert name in text
-    assert "functions of the op table, 0 differ from NumPy" in text
+    assert re.search(r"\b[1-9]\d* functions of the op table, 0 differ from NumPy", text)
 
 
 def test_without_a_test(capsys):

@@ -90,6 +90,28 @@ def test_a_timeout_is_not_lost(function, handler):
         signal.signal(signal.SIGALRM, before)
 
 
+def test_a_timeout_is_not_lost_in_a_capture():
+    """A capture runs what is declared pure once, which may take long."""
+
+    def slow(x):
+        time.sleep(1)
+        return x + 1
+
+    declared = aj.host_op(slow)
+    fast = aj.autocluster(lambda x: (declared(x) * 2).sum(), policy="eager", check=False)
+    before = signal.signal(signal.SIGALRM, plain)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        start = time.monotonic()
+        with pytest.raises(Late):
+            fast(np.ones(9))
+        assert time.monotonic() - start < 0.9
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert fast(np.ones(9)) == 36
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # see above
 def test_a_timeout_is_not_lost_in_a_check():
     # A check draws, runs the statements and compares: somewhere in each of these an exception arrives.

@@ -20,6 +20,7 @@ SHARDS = {"captured": 300, "compiled": 5000}
 
 def _differing(shards: int) -> list[str]:
     found = judge(one for row in ROWS for one in combinations(row, 1, shards))
+    assert any(verdict.status == "compiled" for verdict in found)
     return [shown(verdict) for verdict in found if verdict.problem]
 
 

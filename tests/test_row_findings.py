@@ -125,8 +125,10 @@ def test_what_is_deprecated_warns_at_each_call(function, args):
     with pytest.warns(DeprecationWarning):
         expected = function(*args)
     for _ in range(3):
-        with pytest.warns(DeprecationWarning):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("default")  # "always", which `pytest.warns` sets, leaves everything to NumPy
             np.testing.assert_array_equal(fast(*args), expected)
+        assert [each.category for each in found] == [DeprecationWarning]
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)
         with pytest.raises(DeprecationWarning):

@@ -19,7 +19,7 @@ from autojit.capture.rows import RowLoops
 from autojit.capture.statements import Signal
 from autojit.capture.streams import Event
 from autojit.capture.values import UNKNOWN, Arr, Frame, Items, Known, Opaque, Sym, storages_in, unknown_after
-from autojit.errors import CannotCapture, Reason, SourceLine
+from autojit.errors import CannotCapture, Reason, SourceLine, comes_from_a_signal
 from autojit.ir.graph import Graph, Operand, Write
 
 
@@ -217,8 +217,9 @@ class _Survey(RowLoops):
             except CannotCapture as error:
                 if error.id != "unknown-value":
                     found[self._reason(statement, error)] = None
-            except Exception:  # the first reason is told all the same
-                pass
+            except Exception as error:  # the first reason is told all the same
+                if comes_from_a_signal(error):
+                    raise
             return unknown
 
         if isinstance(value, ast.expr):

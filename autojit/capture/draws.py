@@ -17,7 +17,7 @@ from autojit.capture.expressions import Expressions
 from autojit.capture.loop_parts import Course
 from autojit.capture.streams import NOT_DRAWS, STREAMS, Draw, Event, Repeat, Start, calls_in, can_be_block
 from autojit.capture.values import Arr, Items, Known, LoopInt, Method, Sym
-from autojit.errors import CannotCapture
+from autojit.errors import CannotCapture, refusal
 from autojit.ir.graph import Operand, values_of
 from autojit.ir.spec import COMPILED_DTYPES, PYTHON_DTYPES, Spec, spec_of
 from autojit.ir.warned import recorded
@@ -186,7 +186,7 @@ class Draws(Expressions):
                 with recorded():  # the call itself will warn
                     self._samples[key] = getattr(stream, name)(*keywords.pop("args", ()), **keywords)
             except Exception as error:
-                raise CannotCapture("raises", f"{type(error).__name__}: {error}") from None
+                raise refusal(error) from None
         return self._samples[key]
 
     def _spec_of(self, sample: Any, trips: tuple[int, ...], what: str) -> Spec:

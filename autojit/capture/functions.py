@@ -17,7 +17,7 @@ from autojit.capture.recorder import describe
 from autojit.capture.refusals import check_arguments
 from autojit.capture.values import Arr, Items, Known, Partial, Rows, Storage, Sym
 from autojit.capture.view_functions import VIEW_FUNCTIONS, VIEW_METHODS
-from autojit.errors import CannotCapture
+from autojit.errors import CannotCapture, comes_from_a_signal
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
 from autojit.ops.chapters import TABLE
@@ -116,7 +116,9 @@ class Functions(Arrays):
         try:
             with np.errstate(all="ignore"):
                 return not isinstance(function(*(a.value for a in args)), np.ndarray)
-        except Exception:  # the computation itself will tell
+        except Exception as error:  # the computation itself will tell
+            if comes_from_a_signal(error):
+                raise
             return True
 
     def _call_static(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Known:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.values import Arr, Known, Sym, make_dummy
+from autojit.errors import comes_from_a_signal
 from autojit.ir.graph import Operand
 from autojit.ir.index import Index, Place, Slice, Window
 from autojit.ir.op import Op
@@ -93,8 +94,9 @@ def asked_strides(op: Op, operands: Sequence[Any], params: dict[str, Any], resul
         try:
             made = op.call(*(_small(operand, content, full) for operand in operands), **params)
             break
-        except Exception:  # the small arrays do not fit to the parameters
-            continue
+        except Exception as error:  # the small arrays do not fit to the parameters
+            if comes_from_a_signal(error):
+                raise
     for result, small in zip(results, made if isinstance(made, list | tuple) else [made], strict=False):
         if isinstance(small, np.ndarray) and small.ndim == result.dummy.ndim and not small.flags.c_contiguous:
             # Axes of one element have any place in the order.

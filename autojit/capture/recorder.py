@@ -31,7 +31,7 @@ from autojit.capture.values import (
     is_plain,
     make_dummy,
 )
-from autojit.errors import CannotCapture, Trapped
+from autojit.errors import CannotCapture, Trapped, refusal
 from autojit.ir.build import Builder, exact_key
 from autojit.ir.evaluate import run_node
 from autojit.ir.graph import Const, Operand, Value
@@ -246,7 +246,7 @@ class Recorder(Memory):
             if any(isinstance(operand, Sym) for operand in operands):
                 failing = text.format(*(self._text(operand) for operand in operands))
                 self.prologue.check(f"raises(lambda: {failing})", "a scalar computation raises")
-            raise CannotCapture("raises", f"{type(error).__name__}: {error}") from None
+            raise refusal(error) from None
         syms = [operand for operand in operands if isinstance(operand, Sym) and operand.name not in self._demanded]
         if not syms:
             return Known(result)
@@ -412,7 +412,7 @@ class Recorder(Memory):
         except CannotCapture:
             raise
         except Exception as error:
-            raise CannotCapture("raises", f"`{op.name}`: {type(error).__name__}: {error}") from None
+            raise refusal(error, f"`{op.name}`: ") from None
         for output in outputs:
             if not is_compiled(output.spec.dtype):
                 raise CannotCapture("argument-type", f"`{op.name}` gives dtype `{output.spec.dtype}`")
@@ -470,7 +470,7 @@ class Recorder(Memory):
             for node in self.builder.nodes[self._evaluated :]:
                 run_node(node, self.examples)
         except Exception as error:
-            raise CannotCapture("raises", f"before `{op.name}`: {type(error).__name__}: {error}") from None
+            raise refusal(error, f"before `{op.name}`: ") from None
         self._evaluated = len(self.builder.nodes)
         arguments = [o.value if isinstance(o, Const) else self.examples[o.name] for o in inputs]
         try:
@@ -478,7 +478,7 @@ class Recorder(Memory):
         except Trapped as error:  # a plan could not run it either
             raise CannotCapture("host-op", str(error)) from None
         except Exception as error:
-            raise CannotCapture("raises", f"`{op.name}`: {type(error).__name__}: {error}") from None
+            raise refusal(error, f"`{op.name}`: ") from None
         results = result if isinstance(result, tuple) else (result,)
         try:
             specs = tuple(spec_of(part) for part in results)

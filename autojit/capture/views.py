@@ -14,7 +14,7 @@ from autojit.capture.lists import MOST, check_axes, from_list, is_list
 from autojit.capture.overlap import items_are_apart, vector_is_apart
 from autojit.capture.recorder import Recorder, describe
 from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym, ViewStep, make_dummy, plain
-from autojit.errors import CannotCapture
+from autojit.errors import CannotCapture, refusal
 from autojit.ir.graph import Const, Operand
 from autojit.ir.index import Entry, Index, Place, Slice, Window
 from autojit.ir.spec import COMPILED_DTYPES, is_compiled
@@ -82,7 +82,7 @@ class Views(Recorder):
         try:
             return function(*args, **kwargs)
         except Exception as error:
-            raise CannotCapture("raises", f"{type(error).__name__}: {error}") from None
+            raise refusal(error) from None
 
     def dtype_of(self, dtype: Any) -> np.dtype:
         """The dtype that an argument stands for.
@@ -188,7 +188,7 @@ class Views(Recorder):
         except CannotCapture:
             raise
         except Exception as error:
-            raise CannotCapture("raises", f"{type(error).__name__}: {error}") from None
+            raise refusal(error) from None
 
     def index(self, array: Arr, key: Any) -> tuple[Index, list[Operand], list[str], Any]:
         """An index expression as static data, its run-time operands, their prologue names, and an example.

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from autojit.compile.stored import Stored
+from autojit.errors import comes_from_a_signal
 
 log = logging.getLogger("autojit")
 
@@ -69,6 +70,8 @@ class DiskCache:
             try:
                 return make(stored)
             except Exception as error:  # whatever XLA says: the file is of no use here
+                if comes_from_a_signal(error):
+                    raise
                 log.debug("a program in %s cannot be loaded: %s", self.root, error)
                 self.remove(key)
         made = make(None)

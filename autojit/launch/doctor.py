@@ -109,11 +109,12 @@ def self_test(seconds: float) -> tuple[list[str], int]:
         for row in rows:
             if time.monotonic() > end:
                 break
-            samples = list(_samples(row, Path(folder)))
-            for function, arguments in samples:
-                problem = _difference(function, arguments)
+            is_compiled = False
+            for function, arguments in _samples(row, Path(folder)):
+                problem, answered = _difference(function, arguments)
                 problems += [f"{row.name}: {problem}"] if problem else []
-            count += bool(samples)
+                is_compiled |= answered
+            count += is_compiled
     return problems, count
 
 
@@ -140,16 +141,17 @@ def _numbers(row: Op) -> Callable[[Any], list[tuple[tuple[Any, ...], dict[str, A
     return lambda rng: [(tuple(draw(rng) for _ in range(count)), {}) for draw in draws if count]
 
 
-def _difference(function: Any, arguments: tuple[Any, ...]) -> str:
-    """What a compiled call does otherwise than NumPy; "" for nothing."""
+def _difference(function: Any, arguments: tuple[Any, ...]) -> tuple[str, bool]:
+    """What a call does otherwise than NumPy, "" for nothing; and whether compiled code has answered it."""
     try:
         expected = function(*arguments)
     except Exception:
-        return ""  # a sample of an error
+        return "", False  # a sample of an error
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("error", category=AutojitWarning)
-            got = autocluster(function, policy="eager", disk_cache=False)(*arguments)
+            fast = autocluster(function, policy="eager", disk_cache=False)
+            got = fast(*arguments)
     except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return compare(expected, got).problem
+        return f"{type(error).__name__}: {error}", False
+    return compare(expected, got).problem, fast.cache_info().hits > 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autojit.errors import CannotCapture
+from autojit.errors import CannotCapture, comes_from_a_signal
 from autojit.ir.op import Infer, Lower, Op
 from autojit.ir.spec import Spec
 from autojit.ir.warned import recorded
@@ -41,6 +41,8 @@ def _infer(name: str) -> Infer:
         try:
             (shape,) = shapes_of([Spec(a.shape, np.dtype(np.float64) if a.dtype.kind in "biu" else a.dtype)], params)
         except Exception as error:
+            if comes_from_a_signal(error):
+                raise
             function(np.broadcast_to(np.ones((), a.dtype), a.shape), **params)
             raise CannotCapture("keyword", f"not compiled for these arguments: {error}") from None
         return (Spec(shape, dtype),)

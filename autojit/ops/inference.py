@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autojit.errors import CannotCapture
+from autojit.errors import CannotCapture, comes_from_a_signal
 from autojit.ir.op import Family, Infer, Lower, Op
 from autojit.ir.spec import COMPILED_DTYPES, Spec, result_spec, spec_of
 from autojit.jax_names import jax
@@ -82,6 +82,8 @@ def by_shape(
         try:
             shapes = shapes_of(specs, params)
         except Exception as error:
+            if comes_from_a_signal(error):
+                raise
             call(*map(flat_dummy, specs), **params)
             raise CannotCapture("keyword", f"not compiled for these arguments: {error}") from None
         wanted *= len(shapes) if len(wanted) == 1 else 1

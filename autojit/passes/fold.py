@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.errors import comes_from_a_signal
 from autojit.ir.graph import Const, Graph, Node, Operand, values_of
 from autojit.ir.index import Index, Slice
 from autojit.ir.spec import spec_of
@@ -58,7 +59,9 @@ def _evaluate(node: Node) -> tuple[Operand, ...] | None:
     try:
         with recorded() as warned, np.errstate(all="raise"):
             result = node.op.call(*constants, **node.keywords)
-    except Exception:
+    except Exception as error:  # NumPy raises when the program runs
+        if comes_from_a_signal(error):
+            raise
         return None
     if warned:
         return None

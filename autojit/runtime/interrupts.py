@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import signal
 import sys
 import threading
-import types
 from collections.abc import Iterator
 from typing import Any
+
+from autojit.errors import comes_from_a_signal, frames_of
 
 #: In the names of a plan: the number of the first line that changes an array of the caller's.
 COMMITS = "COMMITS"
@@ -26,33 +26,8 @@ def is_the_programs(error: Exception) -> bool:
     return module not in _OURS or isinstance(error, TimeoutError) or comes_from_a_signal(error) or _has_committed(error)
 
 
-def comes_from_a_signal(error: BaseException) -> bool:
-    """Whether an exception has passed through the handler of a signal."""
-    handlers = set(_handlers())
-    return bool(handlers) and any(frame.f_code in handlers for frame, _ in _frames(error))
-
-
 def _has_committed(error: BaseException) -> bool:
-    return any(line >= frame.f_globals.get(COMMITS, sys.maxsize) for frame, line in _frames(error))
-
-
-def _frames(error: BaseException) -> Iterator[tuple[types.FrameType, int]]:
-    trace = error.__traceback__
-    while trace is not None:
-        yield trace.tb_frame, trace.tb_lineno
-        trace = trace.tb_next
-
-
-def _handlers() -> Iterator[types.CodeType]:
-    for number in signal.valid_signals():
-        handler: Any = signal.getsignal(number)
-        while isinstance(handler, functools.partial):
-            handler = handler.func
-        if not isinstance(handler, types.FunctionType | types.MethodType):
-            handler = getattr(type(handler), "__call__", None)  # noqa: B004 -- of the class, as the call itself does
-        function = getattr(handler, "__func__", handler)
-        if isinstance(function, types.FunctionType):
-            yield function.__code__
+    return any(line >= frame.f_globals.get(COMMITS, sys.maxsize) for frame, line in frames_of(error))
 
 
 @contextlib.contextmanager

@@ -169,6 +169,10 @@ def _judge_strict(pack: list[tuple[Combination, Done]], verdicts: list[Verdict],
     except UncompilableError as error:
         if len(pack) == 1:
             verdicts[0].problem = f"jit_compile: {error}"
+            return
+        half = len(pack) // 2
+        for part in (slice(None, half), slice(half, None)):
+            _judge_strict(pack[part], verdicts[part], source_of([one for one, _ in pack[part]]))
         return
     for verdict, got, (one, wanted) in zip(verdicts, done, pack, strict=True):
         if isinstance(got.error, UncompilableError):
