@@ -122,7 +122,7 @@ def test_functions_with_native_statements():
     fast = aj.autocluster(steps)
     for turn in range(10):
         for found, expected in zip(fast(X, []), steps(X, []), strict=True):
-            assert np.array_equal(found, expected) if isinstance(found, list) else np.allclose(found, expected), turn
+            assert np.array_equal(found, expected) if isinstance(found, list) else np.allclose(found, expected, rtol=1e-12, atol=1e-12), turn
         BACKGROUND.wait()
     assert fast.cache_info().hits > 5
 
@@ -302,7 +302,7 @@ x = np.linspace(0.0, 1.0, 200_000)
 fast, slow = aj.autocluster(work), aj.autocluster(loses)
 first = None
 for _ in range(int(sys.argv[1])):
-    assert np.allclose(fast(x, 20), work(x, 20), rtol=1e-12)
+    assert np.allclose(fast(x, 20), work(x, 20), rtol=1e-12, atol=1e-12)
     first = first or fast.cache_info()
     slow(x[:1000])
     BACKGROUND.wait()

@@ -72,8 +72,12 @@ def test_every_reduction(op, dtype, rng):
         expected = np.asarray(TABLE[op].call(values))
         (result,) = executable.run([values])
         assert result.dtype == expected.dtype
-        rounding = 0.05 if op == "np.prod" else 1e-4
-        np.testing.assert_allclose(result, expected, rtol=rounding if dtype == "f4" else 1e-11)
+        if op in ("np.sum", "np.prod", "np.nansum", "np.mean"):
+            # A product of half a million numbers rounds as often.
+            rounding = 0.05 if op == "np.prod" else 1e-5
+            np.testing.assert_allclose(result, expected, rtol=rounding if dtype == "f4" else 1e-11)
+        else:
+            np.testing.assert_array_equal(result, expected)
 
 
 @pytest.mark.parametrize("place", [0, 5, 1000, -1])

@@ -170,8 +170,8 @@ def test_fast_power_is_what_numpy_does(dtype, exponent):
     base = np.array([1, 1, 1]).astype(dtype)
     try:
         base.view(Spy) ** exponent
-    except (ValueError, OverflowError):
-        return
+    except (ValueError, OverflowError) as error:
+        pytest.skip(f"NumPy refuses it: {error}")
     ufunc = fast_power(spec_of(base), exponent)
     assert (ufunc or np.power).__name__ == Spy.called
 
