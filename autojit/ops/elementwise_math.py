@@ -72,7 +72,7 @@ def sinh(x: Any) -> Any:
     t = lax.expm1(lax.min(size, constant(30, x)))
     small = exact.add(t, exact.divide(t, exact.add(t, jnp.ones_like(t))))
     result = jnp.where(size < 20, exact.multiply(small, constant(0.5, x)), _half_exp(size))
-    return jnp.where(x == x, exact.copysign(result, x), x)
+    return exact.copysign(jnp.where(x == x, result, x), x)
 
 
 @in_float32

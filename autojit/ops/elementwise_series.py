@@ -72,7 +72,7 @@ def arctan(x: Any) -> Any:
     one = jnp.ones_like(x)
     large = size > 1
     result = _angle(jnp.where(large, one, size), jnp.where(large, size, one), large, jnp.zeros_like(large))
-    return jnp.where(x == x, exact.copysign(result, x), x)
+    return exact.copysign(jnp.where(x == x, result, x), x)
 
 
 @in_float64

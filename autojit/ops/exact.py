@@ -210,7 +210,12 @@ def signbit(x: Any) -> Any:
 
 
 def copysign(x: Any, y: Any) -> Any:
-    """`np.copysign` of floats of one dtype."""
+    """`np.copysign` of floats of one dtype.
+
+    The sign is subtracted, which sets it as well. Of bits that are put together by "or", and chosen from with the same
+    `y`, LLVM makes one instruction of AVX-512's, and may exchange two of its operands, without telling it
+    (llvm/llvm-project#157929): `np.arctan(np.copysign(a, a))` was wrong everywhere.
+    """
     pattern = bits(x)
     sign = np.dtype(pattern.dtype).type(1 << (8 * np.dtype(x.dtype).itemsize - 1))
-    return from_bits((pattern & ~sign) | (bits(y) & sign), x.dtype)
+    return from_bits((pattern & ~sign) - (bits(y) & sign), x.dtype)
