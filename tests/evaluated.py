@@ -43,7 +43,7 @@ class Evaluated:
                 results = evaluate(self.graph, inputs)
             # An int that int64 does not hold is trapped, too.
             made = [np.array(result, one.spec.dtype, order="C") for result, one in zip(results, self.graph.results)]
-        except (ArithmeticError, ValueError, LookupError) as error:  # what NumPy, Python's numbers and LinAlg raise
+        except (ArithmeticError, ValueError, LookupError, RuntimeError) as error:  # of NumPy, of loops that give up
             raise Trapped(self.name) from error
         for result in made:
             result.flags.writeable = False
