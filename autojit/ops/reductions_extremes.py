@@ -38,12 +38,9 @@ def _extreme(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
         return _complex_extreme(x, axes, largest)
     if x.dtype == jnp.float16:
         return _extreme(x.astype(jnp.float32), axes, largest).astype(jnp.float16)
-    if stages.are_useful(x, axes):
+    if kind(x) == "f" or stages.are_useful(x, axes):
         return (stages.largest if largest else stages.smallest)(x, axes)
-    if kind(x) in "iu":
-        return (jnp.max if largest else jnp.min)(x, axis=axes)
-    value, found = _flagged(x, x != x, axes, largest)
-    return jnp.where(found, jnp.full_like(value, jnp.nan), value)
+    return (jnp.max if largest else jnp.min)(x, axis=axes)
 
 
 def of_rest(x: Any, axes: tuple[int, ...], largest: bool) -> Any:
@@ -81,16 +78,6 @@ def row_count(length: int) -> int:
 
 def _worst(x: Any, largest: bool) -> Any:
     return np.array(-np.inf if largest else np.inf, x.dtype)
-
-
-def _flagged(x: Any, flag: Any, axes: tuple[int, ...], largest: bool) -> tuple[Any, Any]:
-    """The extremes of the numbers, and whether one of the flags, which mark NaN, is set, in one pass."""
-    pick = lax.max if largest else lax.min
-
-    def combine(p: tuple[Any, Any], q: tuple[Any, Any]) -> tuple[Any, Any]:
-        return pick(p[0], q[0]), p[1] | q[1]
-
-    return lax.reduce((x, flag), (_worst(x, largest), np.array(False)), combine, axes)
 
 
 def position(x: Any, axis: int | None, largest: bool) -> Any:

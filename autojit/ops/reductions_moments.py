@@ -151,13 +151,13 @@ def prod(x: Any, axes: tuple[int, ...], node: Any) -> Any:
 
 
 def mean(x: Any, axes: tuple[int, ...], node: Any) -> Any:
-    dtype = moment_dtype(x, node.keywords.get("dtype"))
+    dtype = _moment_dtype(x, node.keywords.get("dtype"))
     if x.dtype == jnp.float16 and node.keywords.get("dtype") is None:
         dtype = np.dtype(np.float32)
     return over_count(sum_of(x, axes, dtype), count_of(x, axes))
 
 
-def moment_dtype(x: Any, wanted: Any = None) -> np.dtype:
+def _moment_dtype(x: Any, wanted: Any = None) -> np.dtype:
     """The dtype in which a mean or variance is computed: float64 for integers and bools."""
     if wanted is not None:
         return np.dtype(wanted)
@@ -168,7 +168,7 @@ def var(x: Any, axes: tuple[int, ...], node: Any) -> Any:
     """NumPy's two passes: the mean, then the sum of the squared distances."""
     keywords = node.keywords
     ddof = keywords.get("correction", keywords.get("ddof", 0))
-    dtype = moment_dtype(x, keywords.get("dtype"))
+    dtype = _moment_dtype(x, keywords.get("dtype"))
     count = count_of(x, axes)
     center = jnp.expand_dims(over_count(sum_of(x, axes, dtype), count), axes)
     squares = squared(exact.subtract(exact.cast(x, dtype), center))
@@ -241,7 +241,7 @@ def nanvar(x: Any, axes: tuple[int, ...], node: Any) -> Any:
         return var(x, axes, node)
     keywords = node.keywords
     ddof = keywords.get("correction", keywords.get("ddof", 0))
-    dtype = moment_dtype(x, keywords.get("dtype"))
+    dtype = _moment_dtype(x, keywords.get("dtype"))
     count = _present(x, axes)
     filled = exact.cast(without_nan(x, 0), dtype)
     center = jnp.expand_dims(over_count(sum_of(filled, axes, dtype), count), axes)

@@ -16,6 +16,7 @@ compiled to vector code. Measured with AVX-512 on two cores that had other work,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
@@ -120,7 +121,7 @@ def in_stages(xs: Arrays, starts: Sequence[Any], combine: Combine, axes: tuple[i
     while first - 1 in axes:
         first -= 1
     if last in axes:
-        xs = _along_last(tuple(x.reshape(*x.shape[:first], -1) for x in xs), starts, combine)
+        xs = _along_last(tuple(x.reshape(*x.shape[:first], math.prod(x.shape[first:])) for x in xs), starts, combine)
         axes = tuple(axis for axis in axes if axis < first)
     for axis in reversed(axes):
         xs = _along(xs, starts, combine, axis)
@@ -135,7 +136,7 @@ def _along_last(xs: Arrays, starts: Arrays, combine: Combine) -> Arrays:
         return lax.reduce(xs, starts, combine, (axis,))
     size = next((n for n in range(row, 2 * row) if length % n == 0), row)
     whole, rest = _cut(xs, axis, length - length % size)
-    rows = tuple(x.reshape(*leading, -1, size) for x in whole)
+    rows = tuple(x.reshape(*leading, length // size, size) for x in whole)
     found = _along_last(lax.reduce(rows, starts, combine, (axis + 1,)), starts, combine)
     return combine(found, lax.reduce(rest, starts, combine, (axis,))) if length % size else found
 
@@ -149,7 +150,7 @@ def _along(xs: Arrays, starts: Arrays, combine: Combine, axis: int) -> Arrays:
     count = next((n for n in _FIT if length % n == 0), _PARTS)
     whole, rest = _cut(xs, axis, length - length % count)
     before, after = xs[0].shape[:axis], xs[0].shape[axis + 1 :]
-    parts = tuple(x.reshape(*before, count, -1, *after) for x in whole)
+    parts = tuple(x.reshape(*before, count, length // count, *after) for x in whole)
     found = _along(lax.reduce(parts, starts, combine, (axis,)), starts, combine, axis)
     return combine(found, lax.reduce(rest, starts, combine, (axis,))) if length % count else found
 
