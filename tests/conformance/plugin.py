@@ -22,6 +22,7 @@ from tests.evaluated import evaluated
 _stack = ExitStack()
 _outcomes: dict[str, str] = {}
 _problems: dict[str, str] = {}
+_left_out: list[Any] = []
 _driver = Driver()
 _mode, *_options = os.environ.get("AUTOJIT_CONFORMANCE", "plain").split(",")
 
@@ -47,6 +48,11 @@ def pytest_pyfunc_call(pyfuncitem: Any) -> None:
         pyfuncitem.obj = made if owner is None else made.__get__(owner)
 
 
+def pytest_deselected(items: Any) -> None:
+    """Remember that there are tests which were not asked for."""
+    _left_out.extend(items)
+
+
 def pytest_runtest_logreport(report: Any) -> None:
     """Remember the outcome; the worst of setup, call and teardown."""
     outcome = "xfailed" if hasattr(report, "wasxfail") and report.skipped else report.outcome
@@ -63,6 +69,6 @@ def pytest_unconfigure(config: Any) -> None:
     _stack.close()
     found = {
         "outcomes": _outcomes, "problems": _problems, "calls": _driver.calls, "plans": _driver.plans,
-        "names": _driver.names,
+        "names": _driver.names, "left out": len(_left_out),
     }  # fmt: skip
     Path(os.environ["AUTOJIT_OUTCOMES"]).write_text(json.dumps(found))
