@@ -24,6 +24,7 @@ os.environ.setdefault("AUTOJIT_FLAGS", "--disk_cache=0")
 
 import autojit as aj
 from tests import measured_mode, table_judge
+from tests.attribute_programs import make_attribute_program
 from tests.chosen import choose
 from tests.draw_programs import make_draw_program
 from tests.evaluated import evaluated
@@ -206,6 +207,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--table", action="store_true", help="programs over the whole op table, many in one function")
     parser.add_argument("--loops", action="store_true", help="programs of loops, compared bit by bit")
     parser.add_argument("--names", action="store_true", help="programs whose names trade arrays between loops and errors")
+    parser.add_argument("--attributes", action="store_true", help="the same with attributes of objects among the names")
     parser.add_argument("--draws", action="store_true", help="programs of loops that draw random numbers")
     parser.add_argument("--scripts", action="store_true", help="with `--loops` or `--names`: as statements of a script")
     parser.add_argument("--exact", action="store_true", help="with `exact=True`, compared bit by bit")
@@ -291,6 +293,8 @@ def _run(options: argparse.Namespace) -> int:
         make, judged = make_draw_program, judge_loops
     if options.names:
         make, judged = make_name_program, judge_loops
+    if options.attributes:
+        make, judged = make_attribute_program, judge_loops
     judged = judge_bits if options.exact else judged
     if options.scripts:
         judged = partial(judge_script, policy=options.policy)

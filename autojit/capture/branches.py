@@ -261,11 +261,12 @@ class Branches(Undo):
         return sum(each is storage for each in self._named_storages())
 
     def _named_storages(self) -> Iterator[Storage]:
-        """The storage of each array that a name or an item means."""
+        """The storage of each array that a name, an item or an assigned attribute means."""
         frame = self.frame
         while frame is not None:
             yield from storages_in(frame.env.values())
             frame = frame.caller or frame.parent
+        yield from storages_in(self.assigned_values())
 
     def commit(self, array: Arr, value: Operand) -> None:
         if self.has_chosen:
@@ -306,7 +307,7 @@ class Branches(Undo):
         if any(isinstance(value, Stream) for value in env.values()):
             raise CannotCapture("data-branch", "an iterator may be used up in a branch that data decides")
         outer, start, exits = builder.predicate, dict(env), len(self.exits)
-        containers = containers_of(env)
+        containers = containers_of(self.meant())
         ends: list[tuple[Signal, Operand | None, dict[str, Any]]] = []
         for way, negated in ((body, False), (orelse, True)):
             env.clear()

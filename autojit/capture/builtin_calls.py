@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.attributes import find_assigned
 from autojit.capture.iteration import Iteration
 from autojit.capture.plain import call_static, no_nan, ordered
 from autojit.capture.python_numbers import is_traced
 from autojit.capture.recorder import describe
+from autojit.capture.records import MISSING
 from autojit.capture.values import (
     HEAP_TYPE,
     Arr,
@@ -188,7 +190,7 @@ class Builtins(Iteration):
                 "unsupported-syntax", f"the `{function.__name__}` of lists or tuples"
             )  # it is one of them
         if not any(isinstance(item, Arr | LoopInt) for item in items) or kwargs:
-            return self._scalar_call(function, items, kwargs)
+            return _clamped(self._scalar_call(function, items, kwargs), items)
         best = items[0]
         for item in items[1:]:
             is_better = self.condition(self.operate("Gt" if function is max else "Lt", item, best))
@@ -267,6 +269,8 @@ class Builtins(Iteration):
         if isinstance(value, Arr) and value.kind == "array":
             return Known(hasattr(value.dummy, text))
         if isinstance(value, Known):
+            if value.loose and value.path and find_assigned(self, value, text) is not MISSING:
+                return Known(True)
             found = hasattr(value.value, text)
             if value.loose:
                 if not overridden(type(value.value)).isdisjoint(("__getattr__", "__getattribute__", text)):
@@ -388,3 +392,14 @@ def _refuse_own_tests(kinds: Any) -> None:
             _refuse_own_tests(part)
     elif type(kinds) not in (type, abc.ABCMeta):
         raise CannotCapture("effect", "`isinstance` with a class that has its own rule")
+
+
+def _clamped(result: Any, items: list[Any]) -> Any:
+    """The least or largest of some numbers: where it is one that stays, `min(batch, n - done)`, it is taken to stay.
+
+    That is a guess about the next calls, and decides what the plan is made for; its guard asks.
+    """
+    if isinstance(result, Sym) and result.moving:
+        stays = [item.value for item in items if isinstance(item, Known) or (isinstance(item, Sym) and not item.moving)]
+        result.moving = not any(type(value) is type(result.value) and value == result.value for value in stays)
+    return result

@@ -49,6 +49,8 @@ class Calls(Builtins):
     region_frame: Frame
     #: The cell variables of the region's function, with what they meant when it was entered.
     shared: dict[str, Any]
+    #: The code of the functions that have been interpreted.
+    inlined: set[types.CodeType]
     depth = 0
 
     def run_body(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Any:
@@ -235,6 +237,7 @@ class Calls(Builtins):
             self._expect_code(function, path)
         env = self._bind_arguments(function, path, args, kwargs, trusted)
         function = original_of(function) or function
+        self.inlined.add(function.__code__)
         names = frozenset(function.__code__.co_varnames) | frozenset(function.__code__.co_cellvars)
         globals_path = None if trusted else self.prologue.constant(function.__globals__)
         cells = {}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from autojit.capture.attributes import Carries, tell_apart
 from autojit.capture.kept import stand_in_of
 from autojit.capture.names import TEMPORARY, names
 from autojit.capture.options import Options
@@ -56,6 +57,8 @@ class Capture:
         draws: The random numbers that are drawn before the graph's work; inputs of the graph.
         is_quiet: Whether a part of it is in a block that ignores floating point errors.
         recalled: The live-ins of which only an earlier run has told what they are.
+        assigned: The attributes that are set at the end: the prologue's name of the object, theirs, and the value.
+        inlined: The code of the functions that it calls, and that are a part of it.
     """
 
     region: Region
@@ -73,6 +76,8 @@ class Capture:
     draws: tuple[Event, ...] = ()
     is_quiet: bool = False
     recalled: tuple[str, ...] = ()
+    assigned: tuple[tuple[str, str, Recipe], ...] = ()
+    inlined: frozenset[types.CodeType] = frozenset()
 
 
 def capture(tree: RegionTree, region: Region, values: dict[str, Any], options: Options) -> Capture:
@@ -105,6 +110,7 @@ class _Survey(RowLoops):
         self.cuts: list[Cut] = []
         self.snapshots: dict[int, dict[str, Any]] = {}
         self.guard: Prologue | None = None
+        self.inlined = set()
         self.looks_up = False  # whether Python looks up a function before the statements that follow
         self.contents: dict[int, Any] = {}  # of the arrays from outside, at that time
 
@@ -169,7 +175,7 @@ class _Survey(RowLoops):
                 signal = self.execute(statement)
                 if self.exits and self.leaving is None:
                     self.leaving = statement
-            except (CannotCapture, RecursionError, OverflowError) as error:
+            except (CannotCapture, Carries, RecursionError, OverflowError) as error:
                 if before is not None:
                     self._continue_with(before)  # it may have failed in a branch
                 self._cut(statement, _refusal(error))
@@ -338,11 +344,14 @@ class _Survey(RowLoops):
             roots = [self.frame.env.get(name) for name in region.live_out]
         else:
             roots = [] if returned is None else [returned, *map(self.frame.env.get, region.live_return)]
-        found = {id(storage): storage for storage in storages_in(root for root in roots if root is not None)}
+        kept = [*(root for root in roots if root is not None), *(one.value for one in self.assigned.values())]
+        found = {id(storage): storage for storage in storages_in(kept)}
         if self.has_chosen and any(a.may_be(b) for a, b in combinations(found.values(), 2)):
             raise CannotCapture("data-branch", "the data decides whether two results are one array")
-        maker = RecipeMaker(self, [root for root in roots if root is not None])
+        maker = RecipeMaker(self, kept)
         recipes = tuple(Unset() if root is None else maker.make(root) for root in roots)
+        tell_apart(self)
+        assigned = tuple((one.owner.path or "", one.name, maker.make(one.value)) for one in self.assigned.values())
         written = [storage for storage in self.arrays if storage.written]
         if self.looks_up and any(s.value is not self.contents.get(id(s), s.input) for s in written):
             raise CannotCapture("effect", "a loop writes an array between the look-up of a function and its call")
@@ -354,7 +363,7 @@ class _Survey(RowLoops):
             region, self.prologue, [], {}, graph, tuple(self.input_names), exit_code, recipes,
             tuple(str(write.target) for write in writes), tuple(s.path for s in self.arrays if s.path),
             tuple(self.unrolled.items()), tuple(dict.fromkeys(self.left)), tuple(self.draws),
-            self.is_quiet,
+            self.is_quiet, assigned=assigned, inlined=frozenset(self.inlined),
         )  # fmt: skip
 
     def _at_exit(self, name: str) -> Any:
@@ -380,10 +389,12 @@ class _Survey(RowLoops):
         return {name: stand_in_of(value) for name, value in self.frame.env.items()}
 
 
-def _refusal(error: CannotCapture | RecursionError | OverflowError) -> CannotCapture:
+def _refusal(error: CannotCapture | Carries | RecursionError | OverflowError) -> CannotCapture:
     """Why a statement is not captured whose interpretation raises."""
     if isinstance(error, CannotCapture):
         return error
+    if isinstance(error, Carries):
+        return error.refusal
     if isinstance(error, RecursionError):
         return CannotCapture("budget", "the expression is nested too deeply")
     return CannotCapture("argument-type", f"a large integer: {error}")  # that NumPy or `len` does not take

@@ -30,7 +30,7 @@ from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.trades import FOREVER, Trades
 from autojit.capture.undo import containers_of, is_changed
-from autojit.capture.values import Arr, Frame, Known, LoopInt, Opaque, Storage, Sym, make_dummy, plain
+from autojit.capture.values import Arr, Frame, Known, LoopInt, Opaque, Storage, Sym, make_dummy, plain, storages_in
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Graph, Operand, Value
 from autojit.ir.index import ends_of
@@ -84,7 +84,7 @@ class Carry(Branches):
         carried, storages = self._known_carry.get(id(body), ([], []))
         env = self.frame.env
         names.carried += [name for name in carried if name in names.exposed and name in env]
-        reachable = {id(storage) for storage in self.arrays}
+        reachable = {id(storage) for storage in (*self.arrays, *storages_in(self.meant()))}
         frame: Frame | None = self.frame
         while frame is not None:
             reachable |= {id(value.storage) for value in frame.env.values() if isinstance(value, Arr)}
@@ -101,7 +101,7 @@ class Carry(Branches):
         orelse: bool,
     ) -> tuple[Body | None, list[Storage], bool]:
         env = self.frame.env
-        containers = containers_of(env)
+        containers = containers_of(self.meant())
         self.loop_number += 1
         outer, self.builder = self.builder, BodyBuilder(self.loop_number, self.root.zero)
         outer_exits, self.exits = self.exits, []
@@ -317,7 +317,8 @@ class Carry(Branches):
                 if value is None:
                     continue
                 if not (entered and (is_own or is_scalar)) or name in names.dropped:
-                    constant = entered and isinstance(value, Known | Sym)
+                    is_one = isinstance(value, Known | Sym) or any(value is each for each in initial.values())
+                    constant = entered and is_one  # it means the same object in every iteration
                     after[name] = value if constant else Opaque("long-loop", f"`{name}` after a loop that is compiled")
                     continue
             if isinstance(value, LoopInt | Sym | Known):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.arrays import BINARY, COMPARE
+from autojit.capture.attributes import find_assigned, is_assigned_here
 from autojit.capture.calls import Calls
 from autojit.capture.foreign import found_in_trusted, refuse_foreign_look_up
 from autojit.capture.grids import grid_of
@@ -419,6 +420,8 @@ class Expressions(Calls):
         value, kind = known.value, type(known.value)
         if "__getattribute__" in overridden(kind):
             raise CannotCapture("effect", f"`{kind.__name__}` has its own attribute access")
+        if (given := find_assigned(self, known, name)) is not MISSING:
+            return given
         in_class = find_in_class(kind, name)
         if isinstance(value, enum.Enum) and (found := own_value(self, known, name)) is not None:
             return found
@@ -435,7 +438,7 @@ class Expressions(Calls):
                 self.prologue.check(f"{name!r} in {known.path}.__dict__", f"`.{name}` is an attribute of its own")
         path = f"{known.path}.{name}"
         if name in own and not hasattr(type(in_class), "__set__"):
-            return self.wrap(own[name], path, self.prologue.words(path))
+            return self.wrap(own[name], path, self.prologue.words(path), is_assigned_here(self, name))
         if isinstance(in_class, types.FunctionType | staticmethod | classmethod):
             self._same_in_class(kind, name)
             if hasattr(value, "__dict__"):
@@ -445,7 +448,8 @@ class Expressions(Calls):
         if isinstance(in_class, types.MemberDescriptorType) or (
             in_class is not MISSING and not hasattr(type(in_class), "__get__")
         ):
-            return self.wrap(self.ask(getattr, value, name), path, self.prologue.words(path))
+            got = self.ask(getattr, value, name)
+            return self.wrap(got, path, self.prologue.words(path), is_assigned_here(self, name))
         if isinstance(in_class, staticmethod | classmethod):
             got = self.ask(getattr, value, name)
             return Known(got, self.prologue.let("o", path))
@@ -455,23 +459,6 @@ class Expressions(Calls):
             self.prologue.check(f"not hasattr({known.path}, {name!r})", f"there is no attribute `.{name}`")
             raise CannotCapture("raises", f"AttributeError: a `{kind.__name__}` has no attribute `{name}`")
         raise CannotCapture("effect", f"the attribute `.{name}` of a `{kind.__name__}`")
-
-    def is_own_attribute(self, owner: Any, name: str) -> bool:
-        """Whether an attribute is an object's own, so that setting it runs no code and hides nothing of the class."""
-        if (
-            not isinstance(owner, Known)
-            or isinstance(owner.value, type)
-            or "__setattr__" in overridden(type(owner.value))
-        ):
-            return False
-        in_class = find_in_class(type(owner.value), name)
-        if isinstance(in_class, types.MemberDescriptorType):
-            return True
-        if name not in getattr(owner.value, "__dict__", {}) or hasattr(type(in_class), "__set__"):
-            return False
-        if owner.path is not None:
-            self.prologue.check(f"{name!r} in {owner.path}.__dict__", f"`.{name}` is an attribute of its own")
-        return True
 
     def _eval_Call(self, node: ast.Call) -> Any:
         function = self.evaluate(node.func)

@@ -15,6 +15,7 @@ from autojit.capture.loop_parts import Body, Course, Names
 from autojit.capture.names import Flow, names
 from autojit.capture.regions import BREAK, RETURN, leaving
 from autojit.capture.statements import Signal
+from autojit.capture.undo import same_effects
 from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Opaque, Storage, Stream, Sym, make_dummy, plain
 from autojit.errors import CannotCapture, SourceLine
 from autojit.ir.graph import Const, Graph, Operand, Value
@@ -39,12 +40,12 @@ class Loops(Carry):
         self.unrolled: dict[SourceLine, str] = {}  # loops that are no loops of the program, and why
 
     def _run_For(self, node: ast.For) -> Signal:
-        drawn = len(self.draws)
+        drawn, before = len(self.draws), self.effects()
         course = self._course(node)
         if course is None:
             return super()._run_For(node)
-        if len(self.draws) > drawn:  # what it runs over cannot be evaluated again, to unroll
-            return self._rolled(node, course)
+        if len(self.draws) > drawn or not same_effects(before, self.effects()):
+            return self._rolled(node, course)  # what it runs over cannot be evaluated again, to unroll
         static = course.static
         if static is not None and len(static) <= UNROLL_TRIPS and not _has_loop(node):
             return self._unroll_or(node, course, super()._run_For)
@@ -95,9 +96,10 @@ class Loops(Carry):
         """The course of a loop over a range, an array, or `zip`, `enumerate` and `reversed` of such; not demanded."""
         state = self.save()
         bounds = self._range_of(node.iter)
-        rebound = names(node.body).binds & names([node.target]).binds
+        # Of an attribute or an item nobody knows what the body, or a function that it calls, assigns to it.
+        is_last = isinstance(node.target, ast.Name) and node.target.id not in names(node.body).binds
         if bounds is not None:
-            return Course(*bounds, lambda index: self.bind(node.target, index), is_last=not rebound)
+            return Course(*bounds, lambda index: self.bind(node.target, index), is_last=is_last)
         self.restore(state)
         try:
             found = self._items_of(node.iter)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autojit.capture.build import CaptureBuilder
 from autojit.capture.inverse import READONLY_VIEWS, inverse
 from autojit.capture.prologue import Prologue
-from autojit.capture.values import Arr, Storage
+from autojit.capture.values import Arr, Known, Storage
 from autojit.errors import CannotCapture, SourceLine
 from autojit.ir.graph import Operand
 from autojit.ops.chapters import TABLE
 
+if TYPE_CHECKING:  # for annotations alone: they stand on this room
+    from autojit.capture.attributes import Assigned, Place, Scout
+
 
 class Memory:
-    """Reads and writes of arrays, as nodes of the graph.
+    """Reads and writes of arrays, as nodes of the graph, and the attributes of objects that were assigned.
 
     Args:
         parameters: The prologue's parameters.
@@ -28,6 +31,10 @@ class Memory:
         self.prologue = Prologue(parameters)
         self.line: SourceLine | None = None
         self._memo: dict[str, Any] = {}  # outside objects by their path
+        self.assigned: dict[tuple[int, str], Assigned] = {}  # attributes, by the object's `id`
+        self.attribute_places: dict[tuple[int, str], Place] = {}  # those that loops and branches assign
+        self.scouts: list[Scout] = []  # of the loops whose attributes are being found
+        self.owners_met: dict[tuple[str, str], Known] = {}  # by attribute and path: objects that are one, or are not
 
     def read(self, array: Arr) -> Operand:
         """The present contents of an array. A NumPy scalar that may be a Python number is made sure of."""

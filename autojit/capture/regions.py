@@ -413,7 +413,8 @@ def _at(node: Any, place: ast.AST) -> Any:
 
 
 def _dotted(node: ast.expr) -> bool:
-    while isinstance(node, ast.Attribute):
+    """Whether an expression is a name, or what is found from one: `samples[name].append`."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return isinstance(node, ast.Name)
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from autojit.capture.carried_attributes import CarriedAttributes
 from autojit.capture.iteration import MAX_TRIPS
 from autojit.capture.loop_parts import Body, Course
-from autojit.capture.loops import Loops
 from autojit.capture.names import TEMPORARY
 from autojit.capture.statements import Signal
 from autojit.capture.undo import containers_of
@@ -74,7 +74,7 @@ class _Filling:
     rows: Rows | None = None
 
 
-class RowLoops(Loops):
+class RowLoops(CarriedAttributes):
     """Rolls loops that fill lists; where they cannot, the rooms below try."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -131,13 +131,12 @@ class RowLoops(Loops):
         return found
 
     def _reachable(self) -> Iterator[Any]:
-        """What the names of the functions that run mean, and what is in their containers, as often as it is."""
+        """What names and assigned attributes mean, and what is in their containers, as often as it is."""
         frame: Frame | None = self.frame
         while frame is not None:
-            yield from frame.env.values()
-            for container, _ in containers_of(frame.env):
-                yield from container.values
+            yield from _with_items(frame.env.values())
             frame = frame.caller or frame.parent
+        yield from _with_items(self.assigned_values())
 
     def _counted(self, course: Course) -> Course | None:
         """The course with a number of iterations that the plan is made for, and a count of them."""
@@ -317,6 +316,14 @@ class RowLoops(Loops):
             return super().as_array(value)
         _ = value.count  # must be known
         return self.fresh(self.read(value.array))
+
+
+def _with_items(values: Iterable[Any]) -> Iterator[Any]:
+    """Values, and what is in the containers among them."""
+    held = list(values)
+    yield from held
+    for container, _ in containers_of(held):
+        yield from container.values
 
 
 def _once(body: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.attributes import assign_attribute, is_own_attribute
 from autojit.capture.draws import Draws
 from autojit.capture.put_functions import exactly, put_flat
 from autojit.capture.recorder import describe
@@ -72,7 +73,12 @@ class Statements(Draws):
         self.here(statement)
         rule = getattr(self, f"_run_{type(statement).__name__}", None)
         if rule is not None:
-            return rule(statement)
+            frame = self.frame
+            before, frame.level = frame.level, self.builder.predicate
+            try:
+                return rule(statement)
+            finally:
+                frame.level = before
         if (changes := _CHANGES.get(type(statement))) is not None:
             raise CannotCapture("statement", changes)
         other = f"a `{type(statement).__name__.lower()}` statement"
@@ -216,16 +222,18 @@ class Statements(Draws):
             if not (is_view or is_item):
                 self._store_item(owner, key, new)
             return None
-        if isinstance(target, ast.Attribute):
-            owner = self.evaluate(target.value)
-            old = self.attribute(owner, target.attr)
-            if isinstance(old, Arr) and old.kind == "array":
-                # `self.x += y` writes the array; binding the same object again changes nothing.
-                is_part = isinstance(owner, Arr) and target.attr in ("real", "imag") and owner.dtype.kind == "c"
-                if is_part or self.is_own_attribute(owner, target.attr):
-                    self.inplace(type(node.op), old, self.evaluate(node.value))
-                    return None
-        raise CannotCapture("statement", "the assignment to an attribute")
+        assert isinstance(target, ast.Attribute)
+        owner = self.evaluate(target.value)
+        old = self.attribute(owner, target.attr)
+        new = self.inplace(type(node.op), old, self.evaluate(node.value))
+        # `self.x += y` writes the array; binding the same object again changes nothing.
+        same = new is old and isinstance(old, Arr) and old.kind == "array"
+        is_part = isinstance(owner, Arr) and target.attr in ("real", "imag") and owner.dtype.kind == "c"
+        if not is_part and same:  # unless what was computed meanwhile has assigned it
+            same = self.attribute(owner, target.attr) is old and is_own_attribute(self, owner, target.attr)
+        if not same:
+            self._store_attribute(owner, target.attr, new)
+        return None
 
     def bind(self, target: ast.expr, value: Any) -> None:
         """Assign a value to a target."""
@@ -240,7 +248,7 @@ class Statements(Draws):
         elif isinstance(target, ast.Attribute):
             self._store_attribute(self.evaluate(target.value), target.attr, value)
         else:
-            raise CannotCapture("statement", "the assignment to an attribute")
+            raise CannotCapture("statement", "an assignment to what is no name, item or attribute")
 
     def _store_attribute(self, owner: Any, name: str, value: Any) -> None:
         is_array = isinstance(owner, Arr) and owner.kind == "array"
@@ -250,7 +258,7 @@ class Statements(Draws):
             part = self.array_attribute(owner, name)
             self.setitem(part, Known(Ellipsis), exactly(self, value, part))
         else:
-            raise CannotCapture("statement", "the assignment to an attribute")
+            assign_attribute(self, owner, name, value)
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Any) -> None:
         names = [part.id for part in target.elts if isinstance(part, ast.Name)]

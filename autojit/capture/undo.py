@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from autojit.capture.build import CaptureBuilder
 from autojit.capture.statements import Statements
-from autojit.capture.values import Items, Storage, Sym
+from autojit.capture.values import Closure, Items, Known, Storage, Sym
 from autojit.errors import Reason
 from autojit.ir.graph import Operand, Value
 
@@ -42,6 +43,10 @@ class State:
     storages: list[tuple[Storage, Operand, bool]]
     evaluated: int
     containers: list[tuple[Items, Any]]
+    assigned: dict[tuple[int, str], Any]
+    owners_met: dict[tuple[str, str], Known]
+    places: dict[tuple[int, str], Any]
+    named: list[tuple[dict[str, Any], str, Any]]
 
 
 class Undo(Statements):
@@ -49,6 +54,30 @@ class Undo(Statements):
 
     exits: list[Any]
     left: list[Reason]  # what is left to NumPy where the data leads there
+
+    def meant(self) -> list[Any]:
+        """What the names of all functions mean that can still be read, and the attributes that were assigned."""
+        found, waiting, seen = self.assigned_values(), [self.frame], set[int]()
+        while waiting:
+            frame = waiting.pop()
+            if frame is None or id(frame) in seen:
+                continue
+            seen.add(id(frame))
+            found += frame.env.values()
+            waiting += [frame.caller, frame.parent]
+            waiting += [value.frame for value in frame.env.values() if isinstance(value, Closure)]
+        return found
+
+    def assigned_values(self) -> list[Any]:
+        """What assigned attributes mean; those that are names for now are among the names."""
+        return [one.value for key, one in self.assigned.items() if key not in self.attribute_places]
+
+    def effects(self) -> list[Any]:
+        """What has been done so far to arrays, containers and attributes; for `same_effects`."""
+        named = [one.frame.env.get(one.name) for one in self.attribute_places.values()]
+        scouted = [one.value for scout in self.scouts for one in scout.assigned.values()]
+        held = [part for container, _ in containers_of(self.meant()) for part in (container, *container.values)]
+        return [*self.journal, *(one.value for one in self.assigned.values()), *named, *scouted, *held]
 
     def save(self) -> State:
         """The present state."""
@@ -60,7 +89,9 @@ class Undo(Statements):
             set(prologue._checked), prologue._next, dict(self._memo), dict(self.syms), dict(self._scalars),
             set(self._demanded), len(self.input_names), len(self.arrays), len(self.reads), len(self.range_bounds),
             self._extra_work, [(s, s.value, s.written) for s in self.arrays], self._evaluated,
-            containers_of(self.frame.env),
+            containers_of(self.meant()), dict(self.assigned), dict(self.owners_met),
+            dict(self.attribute_places),
+            [(one.frame.env, one.name, one.frame.env[one.name]) for one in self.attribute_places.values()],
         )  # fmt: skip
 
     def restore(self, state: State) -> None:
@@ -80,6 +111,7 @@ class Undo(Statements):
         del self.left[state.left :], self.draws[state.draws :], self.turns[state.turns :]
         del self.reads[state.reads :], self.range_bounds[state.range_bounds :]
         self._extra_work, self._evaluated = state.work, state.evaluated
+        self.owners_met = dict(state.owners_met)
 
     def restore_values(self, state: State) -> None:
         """Give names, storages and containers what they had."""
@@ -90,14 +122,22 @@ class Undo(Statements):
             storage.value, storage.written = value, written
         self.frame.env.clear()
         self.frame.env.update(state.env)
+        self.assigned, self.attribute_places = dict(state.assigned), dict(state.places)
+        for env, name, value in state.named:
+            env[name] = value
         for container, items in state.containers:
             container.items = items.copy()
 
 
-def containers_of(env: dict[str, Any]) -> list[tuple[Items, Any]]:
-    """The containers that local names are bound to, with copies of what is in them."""
+def same_effects(before: list[Any], after: list[Any]) -> bool:
+    """Whether nothing was done in between."""
+    return len(before) == len(after) and all(one is other for one, other in zip(before, after, strict=True))
+
+
+def containers_of(values: Iterable[Any]) -> list[tuple[Items, Any]]:
+    """The containers among values and in each other, with copies of what is in them."""
     found: dict[int, tuple[Items, Any]] = {}
-    waiting = list(env.values())
+    waiting = list(values)
     while waiting:
         value = waiting.pop()
         if isinstance(value, Items) and id(value) not in found:

@@ -390,6 +390,7 @@ class Frame:
         node: The function's definition.
         postponed: Whether annotations are not evaluated in the function's file.
         maybe: Local names that may have a value which nobody here knows.
+        level: The condition under which the present statement is executed.
     """
 
     name: str
@@ -406,6 +407,7 @@ class Frame:
     node: Any = None
     postponed: bool = False
     maybe: frozenset[str] = frozenset()
+    level: Any = None
 
     def unbound(self, name: str) -> CannotCapture:
         """The error where a local name is read that has no value."""

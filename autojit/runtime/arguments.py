@@ -33,6 +33,11 @@ def streams_of_call(capture: Capture, guard: Plan) -> Callable[..., list[Any] | 
     return _function(capture, {**guard.call.__globals__}, [], [streams_of(capture.draws)] if capture.draws else [])
 
 
+def owners_of(capture: Capture, guard: Plan) -> Callable[..., list[Any] | None]:
+    """A function of the live-ins that gives the objects whose attributes the plan sets, in order; `None` as above."""
+    return _function(capture, {**guard.call.__globals__}, [], [owner for owner, _, _ in capture.assigned])
+
+
 def _function(capture: Capture, names: dict[str, Any], lines: Sequence[str], results: Sequence[str]) -> Any:
     head = [f"def found({', '.join(capture.prologue.parameters)}):", *capture.prologue.render()]
     exec("\n".join([*head, *lines, f"    return [{', '.join(results)}]"]), names)

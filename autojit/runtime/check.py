@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import types
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,13 +17,16 @@ from autojit.capture.streams import is_unseeded
 from autojit.errors import AutojitWarning
 from autojit.ir.graph import Graph
 from autojit.runtime.agree import compare, is_record, tolerance_of
-from autojit.runtime.arguments import arguments_of, streams_of_call
+from autojit.runtime.arguments import arguments_of, owners_of, streams_of_call
 from autojit.runtime.compiler import Prepared
 from autojit.runtime.interrupts import comes_from_a_signal
 from autojit.runtime.locate import locate
 from autojit.runtime.plan import NATIVE, UNSET, Plan
 from autojit.runtime.streams import restore, same_states, save
 from autojit.runtime.unwritten import is_unwritten
+
+#: Objects, and the names of those of their attributes that a plan sets.
+Attributes = list[tuple[Any, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,8 @@ class Check:
             self.reference = None  # NumPy itself gives other numbers each time
         self.arguments = arguments_of(prepared.capture, plan)
         self.streams = streams_of_call(prepared.capture, plan)
+        self.owners = owners_of(prepared.capture, plan)
+        self.attributes = [name for _, name, _ in prepared.capture.assigned]
         self.least = tolerance_of(_dtypes_in(prepared.graph))
         self.told = False
 
@@ -68,21 +74,30 @@ class Check:
         if streams is None:
             return self.call(*values)
         states = save(*streams)
-        inputs = self.arguments(*values)
-        if inputs is None:
+        inputs, owners = self.arguments(*values), self.owners(*values)
+        if inputs is None or owners is None:
             return self.call(*values)
         arrays = _distinct([*values, *inputs])
         before = [array.copy() for array in arrays]
-        wanted = self._wanted(values, arrays)
-        wanted_states = save(*streams)
-        restore(states)
-        for array, contents in zip(arrays, before, strict=True):
-            if not array.__array_interface__["data"][1]:  # `flags.writeable` warns of `np.broadcast_arrays`'s
-                array[...] = contents
+        attributes = list(zip(owners, self.attributes, strict=True))
+        had = [_own(owner, name) for owner, name in attributes]
+        try:
+            wanted: Any = self._wanted(values, arrays, attributes)
+        except Exception as error:  # what was given or made cannot be copied: nothing is compared
+            if comes_from_a_signal(error):
+                raise
+            wanted = None
+        finally:
+            _undo(attributes, had)
+            wanted_states = save(*streams)
+            restore(states)
+            for array, contents in zip(arrays, before, strict=True):
+                if not array.__array_interface__["data"][1]:  # `flags.writeable` warns of `np.broadcast_arrays`'s
+                    array[...] = contents
         result = self.call(*values)
-        if result is None or result is NATIVE:
+        if result is None or result is NATIVE or wanted is None:
             return result
-        problem = self._compare(wanted, result, values, arrays)
+        problem = self._compare(wanted, result, values, arrays, attributes)
         if not problem and not same_states(wanted_states, save(*streams)):
             problem = "a generator of random numbers is left in another state"
         if problem:
@@ -90,7 +105,9 @@ class Check:
             self._tell(problem, [old.get(id(value), value) for value in inputs])
         return result
 
-    def _wanted(self, values: tuple[Any, ...], arrays: list[np.ndarray]) -> Effects | BaseException:
+    def _wanted(
+        self, values: tuple[Any, ...], arrays: list[np.ndarray], attributes: Attributes
+    ) -> Effects | BaseException:
         """The effects of the statements."""
         assert self.reference is not None
         try:
@@ -100,9 +117,11 @@ class Check:
             if isinstance(error, KeyboardInterrupt) or comes_from_a_signal(error):
                 raise
             return error
-        return self._effects(exit, returned, names, arrays)
+        return self._effects(exit, returned, names, arrays, attributes)
 
-    def _effects(self, exit: int, returned: Any, names: dict[str, Any], arrays: list[np.ndarray]) -> Effects:
+    def _effects(
+        self, exit: int, returned: Any, names: dict[str, Any], arrays: list[np.ndarray], attributes: Attributes
+    ) -> Effects:
         region = self.probe.region
         if exit == END and region is self.controller.tree.root:
             exit = RETURN
@@ -110,6 +129,9 @@ class Check:
         results = {f"`{name}`": names[name] for name in bound if name in names}
         if exit == RETURN:
             results["the returned value"] = returned
+        for number, (owner, name) in enumerate(attributes):
+            if (value := _own(owner, name)) is not UNSET:
+                results[f"`.{name}` of object {number}"] = value if _is_data(value) else id(value)
         found = _arrays_in(list(results.values()))
         aliases = [[(one is other, np.may_share_memory(one, other)) for other in arrays] for one in found]
         memo = {id(array): array.copy(order="K") for array in [*arrays, *found]}
@@ -121,6 +143,7 @@ class Check:
         result: tuple[Any, ...],
         values: tuple[Any, ...],
         arrays: list[np.ndarray],
+        attributes: Attributes,
     ) -> str:
         """What is different, or ""."""
         if isinstance(wanted, BaseException):
@@ -131,7 +154,7 @@ class Check:
         before = dict(zip(region.live_in, values, strict=True))
         names = {name: part for name, part in zip(bound, parts, strict=True) if part is not UNSET}
         names = {name: before[name] for name in bound if name in before} | names
-        got = self._effects(exit, result[1] if exit == RETURN else None, names, arrays)
+        got = self._effects(exit, result[1] if exit == RETURN else None, names, arrays, attributes)
         if got.exit != wanted.exit:
             return "control leaves the region in another way"
         if got.results.keys() != wanted.results.keys():
@@ -171,6 +194,29 @@ def _dtypes_in(graph: Graph) -> set[np.dtype]:
         if node.op.name == "loop":
             found |= _dtypes_in(node.keywords["body"])
     return found
+
+
+def _undo(attributes: Attributes, had: list[Any]) -> None:
+    """Give objects the attributes back that they had; `UNSET` stands for none."""
+    for (owner, name), value in zip(attributes, had, strict=True):
+        if value is not UNSET:
+            setattr(owner, name, value)
+        elif _own(owner, name) is not UNSET:
+            delattr(owner, name)
+
+
+def _own(owner: Any, name: str) -> Any:
+    """An attribute that an object has itself, in its dict or in a slot; `UNSET` if there is none."""
+    if isinstance(getattr(type(owner), name, None), types.MemberDescriptorType):
+        return getattr(owner, name, UNSET)
+    return getattr(owner, "__dict__", {}).get(name, UNSET)
+
+
+def _is_data(value: Any) -> bool:
+    """Whether an attribute's value is made of arrays and numbers; of other objects it must be the same one."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_data, value))
+    return isinstance(value, np.ndarray | np.generic | int | float | complex | str)
 
 
 def _distinct(values: Sequence[Any]) -> list[np.ndarray]:

@@ -25,6 +25,7 @@ from autojit.runtime.remembered import Verdict
 from autojit.runtime.trouble import left_to_numpy
 from autojit.runtime.tuning import Tuning
 from autojit.runtime.turns import Turns
+from autojit.runtime.waiting import begin_waiting, end_waiting
 
 log = logging.getLogger("autojit")
 
@@ -114,6 +115,8 @@ class Trial:
             if not BACKGROUND.is_here() and (not isinstance(error, Exception) or is_the_programs(error)):
                 raise
             self.error = error
+        finally:
+            end_waiting(self)
 
     # ---- in the foreground
 
@@ -312,9 +315,11 @@ def try_later(warm_up: Any, probe: Any, heat: Heat, prepared: Prepared) -> Trial
     controller.ask_early(probe.region, False)
     if waits:
         return trial
+    begin_waiting(trial, prepared.capture.inlined)
     if BACKGROUND.submit(trial.compile):
         probe.time(trial.rough)
     else:
+        end_waiting(trial)
         plans.remove(probe, trial.plan)
         controller.ask_early(probe.region, True)
     return None

@@ -63,7 +63,9 @@ def build(
         writer.step(step, executables)
     # Results first: one may be a copy of an array that a commit changes.
     parts = [writer.recipe(recipe, graph) for recipe in capture.recipes]
+    attributes = [(owner, name, writer.recipe(recipe, graph)) for owner, name, recipe in capture.assigned]
     writer.commit(graph)
+    writer.lines += [f"    {owner}.{name} = {value}" for owner, name, value in attributes]
     writer.lines.append(f"    return ({', '.join([str(capture.exit), *parts])},)")
     writer.undo_draws(start)
     call, source = writer.finish()
@@ -91,6 +93,8 @@ class _Writer:
             "        if comes_from_a_signal(error): raise",
             "        return None",
         ]
+        #: How the lines begin that change what the caller sees.
+        self.commits = ("copyto(", *(f"{owner}.{name} = " for owner, name, _ in capture.assigned))
         self.operands: dict[str, str] = {}
         self.specs: dict[str, Spec] = {}
         self.moved: dict[str, str] = {}
@@ -287,7 +291,7 @@ class _Writer:
         lines = source.splitlines(True)
         namespace = dict(self.names)
         for number, line in enumerate(lines, 1):
-            if line.lstrip().startswith("copyto("):
+            if line.lstrip().startswith(self.commits):
                 namespace[COMMITS] = number
                 break
         exec(compile(source, file, "exec"), namespace)

@@ -15,6 +15,7 @@ from autojit.runtime.door import DOOR
 from autojit.runtime.heat import KEEP_BELOW, VERY_HOPELESS, price_of
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.plan import NATIVE, UNSET
+from autojit.runtime.waiting import begin_waiting, end_waiting
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.runtime.compiler import Prepared
@@ -212,7 +213,9 @@ class Takeover:
                 return
             self._state, self._course = "compiling", None
             job = self._job = object()
+            begin_waiting(job, prepared.capture.inlined)
             if not BACKGROUND.submit(lambda: self._compile(prepared, job)):
+                end_waiting(job)
                 self._give_up()
 
     def _compile(self, prepared: Prepared, job: object) -> None:
@@ -220,6 +223,7 @@ class Takeover:
             plan, error = self.controller.maker.compile(prepared, self.probe), None
         except BaseException as raised:  # nobody else would tell it
             plan, error = None, raised
+        end_waiting(job)
         with plans.CHANGES.lock:
             if self._job is not job:
                 return  # forgotten meanwhile

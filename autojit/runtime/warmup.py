@@ -12,6 +12,7 @@ from autojit.runtime.door import DOOR
 from autojit.runtime.heat import Heat, price_of
 from autojit.runtime.probe import Probe
 from autojit.runtime.remembered import Remembered, Verdict, key_of, kind_of
+from autojit.runtime.waiting import waits
 
 #: How many times as long NumPy must have taken where an earlier process has found that the plan was slower.
 LOST = 8.0
@@ -32,6 +33,9 @@ class WarmUp:
 
     def pays(self, probe: Probe, heat: Heat) -> bool:
         """Whether a call should be captured; what earlier processes have measured is asked once."""
+        if waits(self.controller.original.__code__):  # one compilation will do for both
+            heat.cool()
+            return False
         price = price_of(probe.price, probe.crowd.dropped)
         if heat.is_new:
             heat.is_new = False
