@@ -298,3 +298,20 @@ def test_the_check_runs_nothing_twice_where_it_cannot_compare(kind) -> None:
     for n in range(3):
         decorated(b, friend)
         np.testing.assert_array_equal(b.x, np.arange(1.0, 6) * 2 ** (n + 1))
+
+
+def keeps_all_kinds(b):
+    b.parts = {"x": b.x + 1, "n": [b.t, None]}
+    b.pair = (b.x * 2, b"bytes")
+    b.x = b.x + 1
+
+
+def test_the_check_finds_nothing_where_nothing_differs(recwarn) -> None:
+    decorated = aj.autocluster(policy="eager", check=True)(keeps_all_kinds)
+    fast, plain = Box(), Box()
+    for _ in range(3):
+        decorated(fast)
+        keeps_all_kinds(plain)
+    assert decorated.cache_info().hits >= 2
+    np.testing.assert_array_equal(fast.parts["x"], plain.parts["x"])
+    assert not [warning for warning in recwarn if issubclass(warning.category, aj.AutojitWarning)]

@@ -61,15 +61,8 @@ def same(one, other):
         assert type(getattr(other, name)) is type(value), name
 
 
-def plain_step(wave, dt):
-    """The statements of the method, undecorated."""
-    force = np.zeros_like(wave.u)
-    force[1:-1] = wave.u[2:] - 2 * wave.u[1:-1] + wave.u[:-2]
-    wave.v = wave.v + dt * force
-    wave.u = wave.u + dt * wave.v
-    wave.time += dt
-    wave.count += 1
-    return wave.energy
+#: The method as it is written, undecorated.
+plain_step = Wave.step.__wrapped__
 
 
 def test_a_decorated_method() -> None:

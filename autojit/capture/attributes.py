@@ -193,12 +193,12 @@ def is_own_attribute(self: Any, owner: Any, name: str) -> bool:
     if not isinstance(owner, Known) or isinstance(owner.value, type) or "__setattr__" in overridden(type(owner.value)):
         return False
     in_class = find_in_class(type(owner.value), name)
-    if isinstance(in_class, types.MemberDescriptorType):
-        return True
-    if name not in getattr(owner.value, "__dict__", {}) or hasattr(type(in_class), "__set__"):
+    is_slot = isinstance(in_class, types.MemberDescriptorType)
+    if not is_slot and (name not in getattr(owner.value, "__dict__", {}) or hasattr(type(in_class), "__set__")):
         return False
     if owner.path is not None:
-        self.prologue.check(f"{name!r} in {owner.path}.__dict__", f"`.{name}` is an attribute of its own")
+        if not is_slot:
+            self.prologue.check(f"{name!r} in {owner.path}.__dict__", f"`.{name}` is an attribute of its own")
         _check_look_up(self, type(owner.value), "__setattr__")
         _check_look_up(self, type(owner.value), name)
     return True
@@ -225,7 +225,7 @@ def _check_settable(self: Any, owner: Any, name: str) -> None:
         raise CannotCapture("effect", f"`{kind.__name__}` sets attributes in its own way")
     if isinstance(in_class, types.MemberDescriptorType):
         is_slot = "__slots__" in vars(in_class.__objclass__) and in_class.__name__ == name
-        if not is_slot or issubclass(kind, in_class.__objclass__) is False:
+        if not is_slot or not issubclass(kind, in_class.__objclass__):
             raise CannotCapture("effect", f"the attribute `.{name}` of `{kind.__name__}` is assigned")
     elif not kind.__dictoffset__ or hasattr(type(in_class), "__set__") or hasattr(type(in_class), "__delete__"):
         raise CannotCapture("effect", f"`{kind.__name__}` decides what assigning `.{name}` does")

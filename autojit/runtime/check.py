@@ -97,7 +97,12 @@ class Check:
         result = self.call(*values)
         if result is None or result is NATIVE or wanted is None:
             return result
-        problem = self._compare(wanted, result, values, arrays, attributes)
+        try:
+            problem = self._compare(wanted, result, values, arrays, attributes)
+        except Exception as error:  # what the plan has done is done: the statements must not run once more
+            if comes_from_a_signal(error):
+                raise
+            return result
         if not problem and not same_states(wanted_states, save(*streams)):
             problem = "a generator of random numbers is left in another state"
         if problem:
@@ -131,7 +136,7 @@ class Check:
             results["the returned value"] = returned
         for number, (owner, name) in enumerate(attributes):
             if (value := _own(owner, name)) is not UNSET:
-                results[f"`.{name}` of object {number}"] = value if _is_data(value) else id(value)
+                results[f"`.{name}` of object {number}"] = value if _is_data(value) else type(value)
         found = _arrays_in(list(results.values()))
         aliases = [[(one is other, np.may_share_memory(one, other)) for other in arrays] for one in found]
         memo = {id(array): array.copy(order="K") for array in [*arrays, *found]}
@@ -213,10 +218,12 @@ def _own(owner: Any, name: str) -> Any:
 
 
 def _is_data(value: Any) -> bool:
-    """Whether an attribute's value is made of arrays and numbers; of other objects it must be the same one."""
+    """Whether an attribute's value is made of arrays and numbers; of other objects only the type is compared."""
+    if isinstance(value, dict):
+        value = list(value.values())
     if isinstance(value, list | tuple):
         return all(map(_is_data, value))
-    return isinstance(value, np.ndarray | np.generic | int | float | complex | str)
+    return value is None or isinstance(value, np.ndarray | np.generic | int | float | complex | str | bytes)
 
 
 def _distinct(values: Sequence[Any]) -> list[np.ndarray]:
