@@ -6,6 +6,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import types
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +16,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import autojit as aj
 from autojit.ir.graph import Const
@@ -100,6 +102,45 @@ def test_numpy_s_exception_with_its_effects() -> None:
             with pytest.raises(IndexError, match="out of bounds"):
                 fast(x, index)
         assert x[0] == 5
+
+
+def test_what_a_plan_leaves_to_numpy_runs_once(capsys: pytest.CaptureFixture[str]) -> None:
+    def largest(x, limit, seen):
+        try:
+            y = x * 2
+            if y[0] > limit:
+                raise ValueError(limit)
+            return y + 1
+        except ValueError:
+            print("too large")
+            seen.append(limit)
+            return x
+
+    function, seen = checked(largest), []
+    for _ in range(2):
+        assert_array_equal(function(np.ones(3), 5, seen), np.full(3, 3.0))
+        assert_array_equal(function(np.ones(3), 1, seen), np.ones(3))
+    assert function.cache_info().hits >= 2
+    assert (seen, capsys.readouterr().out) == ([1, 1], "too large\n" * 2)
+
+
+def test_attributes_and_arrays_are_those_of_the_plan() -> None:
+    def move(thing, x):
+        thing.old, thing.x = thing.x, thing.x + x
+        thing.new = x
+        x *= 2
+        thing.count += 1
+        return thing.old
+
+    thing, x = types.SimpleNamespace(x=np.arange(3.0), count=0), np.ones(3)
+    function, first = checked(move), thing.x
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", aj.AutojitWarning)
+        assert function(thing, x) is first is thing.old
+    assert list(vars(thing)) == ["x", "count", "old", "new"]
+    assert thing.new is x and thing.count == 1
+    assert_array_equal(x, np.full(3, 2.0))
+    assert_array_equal(thing.x, np.arange(3.0) + 1)
 
 
 @pytest.fixture

@@ -46,10 +46,37 @@ class Effects:
     aliases: list[list[tuple[bool, bool]]]
 
 
-class Check:
-    """Stands before a plan: the statements run first, are undone, and the plan's effects are compared with theirs.
+class State:
+    """What arrays, attributes and generators of random numbers hold now.
 
-    The program goes on with what the plan gave, as it would without the check.
+    Attributes:
+        contents: Copies of the arrays.
+        states: Those of the generators.
+    """
+
+    def __init__(self, arrays: list[np.ndarray], attributes: Attributes, streams: Sequence[Any]) -> None:
+        self.arrays, self.contents = arrays, [array.copy() for array in arrays]
+        self.attributes, self.had = attributes, [_own(owner, name) for owner, name in attributes]
+        self.states = save(*streams)
+
+    def put(self) -> None:
+        """Let them hold it again."""
+        for (owner, name), value in zip(self.attributes, self.had, strict=True):
+            if value is not UNSET:
+                setattr(owner, name, value)
+            elif _own(owner, name) is not UNSET:
+                delattr(owner, name)
+        restore(self.states)
+        for array, contents in zip(self.arrays, self.contents, strict=True):
+            if not array.__array_interface__["data"][1]:  # `flags.writeable` warns of `np.broadcast_arrays`'s
+                array[...] = contents
+
+
+class Check:
+    """Stands before a plan. When it has answered, its effects are undone, and those of the statements are compared.
+
+    Then the program goes on with what the plan gave, as it would without the check. What a plan leaves to NumPy runs
+    once only, since it may do what cannot be undone.
     """
 
     def __init__(self, plan: Plan, prepared: Prepared, controller: Any, probe: Any) -> None:
@@ -73,40 +100,33 @@ class Check:
         streams = self.streams(*values) if self.reference is not None and not self.told else None
         if streams is None:
             return self.call(*values)
-        states = save(*streams)
         inputs, owners = self.arguments(*values), self.owners(*values)
         if inputs is None or owners is None:
             return self.call(*values)
         arrays = _distinct([*values, *inputs])
-        before = [array.copy() for array in arrays]
         attributes = list(zip(owners, self.attributes, strict=True))
-        had = [_own(owner, name) for owner, name in attributes]
+        before = State(arrays, attributes, streams)
+        result = self.call(*values)
+        if result is None or result is NATIVE:
+            return result
+        after = State(arrays, attributes, streams)
         try:
-            wanted: Any = self._wanted(values, arrays, attributes)
+            got = self._got(result, values, arrays, attributes)
+            try:
+                before.put()
+                wanted = self._wanted(values, arrays, attributes)
+                states = save(*streams)
+            finally:
+                after.put()
+            problem = self._compare(wanted, got, values, arrays)
         except Exception as error:  # what was given or made cannot be copied: nothing is compared
             if comes_from_a_signal(error):
                 raise
-            wanted = None
-        finally:
-            _undo(attributes, had)
-            wanted_states = save(*streams)
-            restore(states)
-            for array, contents in zip(arrays, before, strict=True):
-                if not array.__array_interface__["data"][1]:  # `flags.writeable` warns of `np.broadcast_arrays`'s
-                    array[...] = contents
-        result = self.call(*values)
-        if result is None or result is NATIVE or wanted is None:
             return result
-        try:
-            problem = self._compare(wanted, result, values, arrays, attributes)
-        except Exception as error:  # what the plan has done is done: the statements must not run once more
-            if comes_from_a_signal(error):
-                raise
-            return result
-        if not problem and not same_states(wanted_states, save(*streams)):
+        if not problem and not same_states(states, after.states):
             problem = "a generator of random numbers is left in another state"
         if problem:
-            old = {id(array): contents for array, contents in zip(arrays, before, strict=True)}
+            old = {id(array): contents for array, contents in zip(arrays, before.contents, strict=True)}
             self._tell(problem, [old.get(id(value), value) for value in inputs])
         return result
 
@@ -142,24 +162,24 @@ class Check:
         memo = {id(array): array.copy(order="K") for array in [*arrays, *found]}
         return Effects(exit, _copied(results, memo), [memo[id(array)] for array in arrays], aliases)
 
+    def _got(
+        self, result: tuple[Any, ...], values: tuple[Any, ...], arrays: list[np.ndarray], attributes: Attributes
+    ) -> Effects:
+        """The effects of the plan."""
+        region, exit = self.probe.region, result[0]
+        bound = region.live_return if exit == RETURN else region.live_out
+        parts = result[2:] if exit == RETURN else result[1:]
+        given = dict(zip(region.live_in, values, strict=True))
+        names = {name: part for name, part in zip(bound, parts, strict=True) if part is not UNSET}
+        names = {name: given[name] for name in bound if name in given} | names
+        return self._effects(exit, result[1] if exit == RETURN else None, names, arrays, attributes)
+
     def _compare(
-        self,
-        wanted: Effects | BaseException,
-        result: tuple[Any, ...],
-        values: tuple[Any, ...],
-        arrays: list[np.ndarray],
-        attributes: Attributes,
+        self, wanted: Effects | BaseException, got: Effects, values: tuple[Any, ...], arrays: list[np.ndarray]
     ) -> str:
         """What is different, or ""."""
         if isinstance(wanted, BaseException):
             return f"NumPy raises {type(wanted).__name__}: {wanted}"
-        region, exit = self.probe.region, result[0]
-        bound = region.live_return if exit == RETURN else region.live_out
-        parts = result[2:] if exit == RETURN else result[1:]
-        before = dict(zip(region.live_in, values, strict=True))
-        names = {name: part for name, part in zip(bound, parts, strict=True) if part is not UNSET}
-        names = {name: before[name] for name in bound if name in before} | names
-        got = self._effects(exit, result[1] if exit == RETURN else None, names, arrays, attributes)
         if got.exit != wanted.exit:
             return "control leaves the region in another way"
         if got.results.keys() != wanted.results.keys():
@@ -169,13 +189,14 @@ class Check:
             if not outcome:
                 return outcome.problem
         for number, expected in enumerate(wanted.arrays):
-            outcome = compare(expected, got.arrays[number], self._name(arrays[number], before), least=self.least)
+            outcome = compare(expected, got.arrays[number], self._name(arrays[number], values), least=self.least)
             if not outcome:
                 return outcome.problem
         return "" if got.aliases == wanted.aliases else "a result shares memory with other arrays than in NumPy"
 
-    def _name(self, array: np.ndarray, names: dict[str, Any]) -> str:
-        return next((f"`{name}`" for name, value in names.items() if value is array), "an array that was given")
+    def _name(self, array: np.ndarray, values: tuple[Any, ...]) -> str:
+        names = zip(self.probe.region.live_in, values, strict=True)
+        return next((f"`{name}`" for name, value in names if value is array), "an array that was given")
 
     def _tell(self, problem: str, inputs: list[Any]) -> None:
         """Warn of the first difference of this plan."""
@@ -199,15 +220,6 @@ def _dtypes_in(graph: Graph) -> set[np.dtype]:
         if node.op.name == "loop":
             found |= _dtypes_in(node.keywords["body"])
     return found
-
-
-def _undo(attributes: Attributes, had: list[Any]) -> None:
-    """Give objects the attributes back that they had; `UNSET` stands for none."""
-    for (owner, name), value in zip(attributes, had, strict=True):
-        if value is not UNSET:
-            setattr(owner, name, value)
-        elif _own(owner, name) is not UNSET:
-            delattr(owner, name)
 
 
 def _own(owner: Any, name: str) -> Any:
