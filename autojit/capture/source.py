@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from autojit.capture.private import with_mangled_names
 from autojit.errors import CannotCapture, SourceLine
 from autojit.ir.syntax import parse
 
@@ -32,7 +33,8 @@ class FunctionSource:
 
     Attributes:
         function: The user's function.
-        node: Its definition, without decorators, defaults and annotations; line numbers are the file's.
+        node: Its definition, without decorators, defaults and annotations, and with the names that CPython gives
+            private names; line numbers are the file's.
         enclosing_class: The name of the class the definition stands in, for private names; or "".
         imports: The names that the module imports at its top: CPython compiles calls on them differently.
         expected: Globals that the module will have, as far as its text tells, where it has not run yet.
@@ -146,7 +148,8 @@ def syntax_of(function: types.FunctionType) -> Syntax:
     module = _module(code.co_filename, function.__globals__)
     known = module.imports
     found_there = module.definitions.get((code.co_name, code.co_firstlineno), ())
-    candidates = [(_bare(node), enclosing_class) for node, enclosing_class in found_there]
+    bare = [(_bare(node), enclosing_class) for node, enclosing_class in found_there]
+    candidates = [(with_mangled_names(node, enclosing_class), enclosing_class) for node, enclosing_class in bare]
     # A notebook compiles the statements of a cell one by one, so that a definition does not know the cell's imports.
     for imports in (known, ()) if known else ((),):
         for bare, enclosing_class in candidates:
