@@ -22,7 +22,7 @@ import autojit as aj
 from autojit.ir.graph import Const
 from autojit.ops.chapters import TABLE
 from autojit.passes import pipeline
-from autojit.runtime import compiler
+from autojit.runtime import check, compiler
 from autojit.runtime.agree import compare
 from tests.helpers import outcome
 
@@ -122,6 +122,30 @@ def test_what_a_plan_leaves_to_numpy_runs_once(capsys: pytest.CaptureFixture[str
         assert_array_equal(function(np.ones(3), 1, seen), np.ones(3))
     assert function.cache_info().hits >= 2
     assert (seen, capsys.readouterr().out) == ([1, 1], "too large\n" * 2)
+
+
+def test_without_memory_nothing_happens_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    def grow(thing, x):
+        x += 1
+        thing.count += 1
+        return x.sum()
+
+    class Failing(check.State):
+        made = 0
+
+        def __init__(self, *args: Any) -> None:
+            Failing.made += 1
+            if Failing.made % 2 == 0:  # the one after the plan
+                raise MemoryError("no room")
+            super().__init__(*args)
+
+    monkeypatch.setattr(check, "State", Failing)
+    thing, x = types.SimpleNamespace(count=0), np.ones(3)
+    function = checked(grow)
+    for turn in (1, 2):
+        assert function(thing, x) == 3.0 * (turn + 1)
+        assert thing.count == turn
+    assert Failing.made == 4
 
 
 def test_attributes_and_arrays_are_those_of_the_plan() -> None:

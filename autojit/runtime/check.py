@@ -109,8 +109,8 @@ class Check:
         result = self.call(*values)
         if result is None or result is NATIVE:
             return result
-        after = State(arrays, attributes, streams)
-        try:
+        try:  # from here on nothing may have the statements run on what the plan has done
+            after = State(arrays, attributes, streams)
             got = self._got(result, values, arrays, attributes)
             try:
                 before.put()
