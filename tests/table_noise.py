@@ -97,8 +97,10 @@ class Noise:
         self.program = namespace["program"]
 
     def call(self, function: Any, *args: Any, **kwargs: Any) -> Any:
-        result = function(*args, **kwargs)
         owner = getattr(function, "__self__", None)
+        # `out=` may be an operand: how far the result may be is told by what the operand was before.
+        before = {id(part): part.copy() for part in _flat((owner, *args)) if isinstance(part, np.ndarray)}
+        result = function(*args, **kwargs)
         name = getattr(function, "__name__", "")
         if name == "at" and isinstance(owner, np.ufunc):
             self.move(args[0], "at", args)
@@ -116,8 +118,7 @@ class Noise:
         if isinstance(result, np.ndarray) and any(part is result for part in args):
             out = result  # given by position
         operands = (*operands, *(value for name, value in kwargs.items() if name != "out"))
-        flat = [part for operand in operands for part in (operand if isinstance(operand, list | tuple) else [operand])]
-        flat = [part for part in flat if isinstance(part, np.ndarray | np.generic | int | float | complex)]
+        flat = [part for part in _flat(operands) if isinstance(part, np.ndarray | np.generic | int | float | complex)]
         if isinstance(result, list | tuple) and out is None:
             return self._again(result, [self.move(part, row.name, flat) for part in result])
         self.condition = _condition(function, args, kwargs, result)
@@ -125,7 +126,7 @@ class Noise:
         fresh = out is not None or not any(
             isinstance(part, np.ndarray) and np.may_share_memory(part, result) for part in flat
         )
-        return self.move(result, row.name, flat) if fresh else result
+        return self.move(result, row.name, [before.get(id(part), part) for part in flat]) if fresh else result
 
     def _again(self, result: Any, parts: list[Any]) -> Any:
         return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
@@ -208,6 +209,11 @@ class Noise:
             [complex(np.nan, np.nan), complex(np.inf, np.nan), complex(np.nan, np.inf), complex(np.inf, 0)]
         )
         array[wild] = kinds[self.rng.integers(0, 4, int(wild.sum()))]
+
+
+def _flat(operands: Any) -> list[Any]:
+    """Operands, those of lists one by one."""
+    return [part for one in operands for part in (one if isinstance(one, list | tuple) else [one])]
 
 
 def _condition(function: Any, args: Any, kwargs: dict[str, Any], result: Any) -> Any:

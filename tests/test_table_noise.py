@@ -32,3 +32,16 @@ def test_weights_of_an_average_that_cancel_leave_nothing_certain() -> None:
     weights[-1] += 2**20
     first, second = (Noise(AVERAGE, seed).program(weights) for seed in (0, 1))
     assert abs(first - second) > 1e-4 * abs(np.average(weights, weights=weights))
+
+
+OVER = """import math, numpy as np
+
+def program(x):
+    return np.minimum(x, x[2], out=x)
+"""
+
+
+def test_zeros_of_either_sign_are_told_by_the_operands_as_they_were_before_out_was_written_over_them() -> None:
+    x = np.array([1.5, 0.5, 0.0, -0.0], np.float32)
+    runs = [bool(np.signbit(Noise(OVER, seed, still=True).program(x.copy())[3])) for seed in (0, 1)]
+    assert sorted(runs) == [False, True]
