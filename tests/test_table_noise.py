@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tests.table_judge import _RUNS
 from tests.table_noise import Noise
 
 CHAIN = """import math, numpy as np
@@ -45,3 +46,30 @@ def test_zeros_of_either_sign_are_told_by_the_operands_as_they_were_before_out_w
     x = np.array([1.5, 0.5, 0.0, -0.0], np.float32)
     runs = [bool(np.signbit(Noise(OVER, seed, still=True).program(x.copy())[3])) for seed in (0, 1)]
     assert sorted(runs) == [False, True]
+
+
+AT = """import math, numpy as np
+
+def program(x):
+    np.maximum.at(x, [0, 1], -0.0)
+    return x
+"""
+
+
+def test_zeros_of_either_sign_may_come_of_maximum_at_too() -> None:
+    runs = [bool(np.signbit(Noise(AT, seed, still=True).program(np.array([0.0, 2.0]))[0])) for seed in (0, 1)]
+    assert sorted(runs) == [False, True]
+
+
+DIFFERENCE = """import math, numpy as np
+
+def program(x):
+    return np.diff(np.cbrt(x))
+"""
+
+
+def test_last_places_that_cancel_do_not_cancel_in_all_runs() -> None:
+    x = np.array([3.0, 7.0])
+    for first in range(0, 400, _RUNS):  # seeds that no program has, so that the runs are others each time
+        runs = [Noise(DIFFERENCE, first + seed).program(x)[0] for seed in range(2, _RUNS)]
+        assert any(run != np.diff(np.cbrt(x))[0] for run in runs)
