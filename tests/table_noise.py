@@ -103,8 +103,8 @@ class Noise:
         result = function(*args, **kwargs)
         name = getattr(function, "__name__", "")
         if name == "at" and isinstance(owner, np.ufunc):
-            is_tie = owner in (np.maximum, np.minimum, np.fmax, np.fmin)
-            self.move(args[0], f"np.{owner.__name__}" if is_tie else "at", [*before.values(), *args])
+            row_name = f"np.{owner.__name__}"
+            self.move(args[0], "at" if bound_of(row_name).zeros else row_name, [*before.values(), *args])
             return result
         row = TABLE.find(_BUILTINS.get(function, function))
         operands: tuple[Any, ...] = args

@@ -70,6 +70,6 @@ def program(x):
 
 def test_last_places_that_cancel_do_not_cancel_in_all_runs() -> None:
     x = np.array([3.0, 7.0])
-    for first in range(0, 400, _RUNS):  # seeds that no program has, so that the runs are others each time
+    for first in range(0, 400, _RUNS):  # as many runs as a program has, in other directions each time
         runs = [Noise(DIFFERENCE, first + seed).program(x)[0] for seed in range(2, _RUNS)]
         assert any(run != np.diff(np.cbrt(x))[0] for run in runs)
