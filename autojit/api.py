@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from autojit import config as flags
 from autojit.capture.source import original_of
 from autojit.errors import AutojitError, AutojitWarning, Reason
+from autojit.runtime.controllers import CONTROLLERS
 from autojit.runtime.door import DOOR
 from autojit.runtime.fuel import Fuel
-from autojit.runtime.function import CONTROLLERS, Controller
+from autojit.runtime.function import Controller
 from autojit.runtime.info import CacheInfo, cache_info, trim_memory
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door

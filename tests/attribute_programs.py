@@ -78,7 +78,7 @@ class _Attributes(ast.NodeTransformer):
         return node if owner is None else ast.Attribute(ast.Name(owner, ast.Load()), node.id, node.ctx)
 
     def _statement(self, node: Any) -> Any:
-        if self.random.random() < 0.15:
+        if self.random.random() < 0.15 and not _counts(node):
             return ast.parse(self.random.choice(_CALLS)).body
         return self.generic_visit(node)
 
@@ -95,6 +95,11 @@ class _Attributes(ast.NodeTransformer):
         if self.random.random() < 0.15:
             node.iter = ast.parse(f"range(p.told({self.random.choice('n37')}))", mode="eval").body
         return node
+
+
+def _counts(node: ast.AST) -> bool:
+    """Whether a statement counts the turns of a `while`, which would not end without it."""
+    return isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id[0] == "w"
 
 
 def make_attribute_program(random: Any) -> Program:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import autojit
+from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.door import DOOR
 from tests.chosen import choose
 
@@ -45,6 +46,13 @@ def no_collection():
 def legacy_seed():
     """`np.random` starts from the same state in every test."""
     np.random.seed(0)
+
+
+@pytest.fixture(autouse=True)
+def without_a_limit():
+    """A test that has modules armed leaves the others as much time for plans as they need."""
+    yield
+    ALLOWANCE.is_limited = False
 
 
 @pytest.fixture(scope="module", autouse=True)

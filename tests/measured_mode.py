@@ -21,7 +21,7 @@ def at_once() -> None:
     Background.submit = lambda self, job: job() or True  # type: ignore[method-assign] -- no thread
     Maker.too_small = lambda self, prepared, heat=None: False  # type: ignore[method-assign] -- all are
     Takeover.due = property(lambda self: _random.random() < _OFTEN, lambda self, due: None)  # type: ignore[assignment] -- a slot
-    Takeover._judge = lambda self, seconds: None  # type: ignore[method-assign] -- nothing is slow
+    Takeover._judge = lambda *given: None  # type: ignore[method-assign] -- nothing is slow
     begin = Takeover.begin
 
     def somewhere(self: Takeover, iterator: Any) -> int | None:

@@ -27,6 +27,8 @@ _SCATTERED = Bound("the elements are added in another order", single=4, double=4
 _ORDERED = ("order", "contracted")
 #: Multiples of 1/grain below the limit: sums and products of a few are without rounding.
 _GRAIN = {"float64": (2.0**20, 2.0**30), "float32": (2.0**6, 2.0**15), "float16": (2.0**2, 2.0**7)}
+#: Numbers that operands often are: multiples of a quarter below this.
+_GRAINY = 2.0**10
 #: By how much rows make larger what may have been subnormal.
 _SCALED = {"np.angle": 180 / np.pi}
 #: How far above the subnormal numbers a sum of complex products is in which one of them counts.
@@ -172,6 +174,8 @@ class Noise:
             ordered = False
         if bound is BOUNDS["np.divide"] or bound is BOUNDS["np.reciprocal"]:
             ordered = False  # of complex numbers: a product with a reciprocal
+        if bound is BOUNDS["np.interp"]:
+            ordered = False  # a quotient of differences is multiplied and added to
         if bound.scale == "product":
             ordered = all(map(_short, operands))
         if allowed and not self.still and not (ordered and all(map(grained, operands)) and grained(array)):
@@ -185,8 +189,10 @@ class Noise:
                 direction = self.sign * np.where(self.is_aligned, 1.0, self.rng.choice([-1.0, 1.0], part.shape))
                 error = direction * self.rng.uniform(0.8, 1.0, part.shape) * unit
                 moved = np.where(np.isfinite(part), part + error.astype(part.dtype), part)
-                # What may be zero is zero now and then: equality is not a matter of distance.
-                part[...] = np.where(np.abs(part) <= unit, part * 0, moved) if self.snaps else moved
+                # What may be zero, or a small whole number or quarter, is one now and then: equality is not a matter
+                # of distance.
+                near = np.where(np.abs(part) < _GRAINY, np.rint(part * 4) / 4, part).astype(part.dtype)
+                part[...] = np.where(np.abs(part - near) <= unit, np.copysign(near, part), moved) if self.snaps else moved
             if array.dtype.kind == "c":
                 self._infinite(array)
         if bound.scale in ("sum", "squares") and _may_overflow(bound, array, operands):

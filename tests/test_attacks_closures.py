@@ -407,3 +407,76 @@ def test_arguments_are_still_taken_out_of_native_calls() -> None:
     assert len(check(prints, X).explain(X).clusters) >= 2
     check(two, X, [])
     check(kwargs, X, [], {"b": 1})
+
+
+ROWS = np.arange(63).reshape(7, 9)
+
+
+def test_the_target_of_a_loop_beside_a_nested_function() -> None:
+    """A nested function sees the names of the moment: what a loop binds is not what it was before."""
+
+    def nothing(a, b):
+        row = np.repeat(b, 2)
+
+        def inner(x):
+            return x
+
+        for row in a:
+            pass
+        return row.size, row, inner(b)
+
+    def counted(a, b):
+        n, row = 17, np.repeat(b, 2)
+        inner = lambda x: x * 2  # noqa: E731 -- it is about lambdas
+        for n, row in enumerate(a):
+            b = b + 1
+        return n, row, inner(b)
+
+    def pairs(a, b):
+        x, y = b.sum(), b[:3]
+        inner = lambda x: x * 2  # noqa: E731 -- as above
+        for x, y in zip(a, a[::-1]):
+            b = b + x
+        return x, y, inner(b)
+
+    def seen(a, b):
+        row = b[:2]
+        inner = lambda: row.sum()  # noqa: E731 -- as above
+        for row in a:
+            b = b + inner()
+        return row, inner(), b
+
+    def changed(a, b):
+        row = b[:2]
+        inner = lambda x: row.sum() + x  # noqa: E731 -- as above
+        for row in a:
+            row = row * 2
+            b = inner(b)
+        return row, inner(b)
+
+    def nested(a, b):
+        row, k = b[:2], b[0]
+        inner = lambda x: x  # noqa: E731 -- as above
+        for row in a:
+            for k in row:
+                b = b + k
+        return row, k, inner(b)
+
+    def none(a, b):
+        row = np.repeat(b, 2)
+        inner = lambda x: x  # noqa: E731 -- as above
+        for row in a[:0]:
+            pass
+        return row, inner(b)
+
+    def left(a, b):
+        row = np.repeat(b, 2)
+        inner = lambda x: x  # noqa: E731 -- as above
+        for row in a:
+            if row.sum() > 100:
+                break
+        return row, inner(b)
+
+    for function in (nothing, counted, pairs, seen, changed, nested, none, left):
+        check(function, ROWS, np.arange(9))
+        check(function, ROWS[:1], np.arange(9))

@@ -9,6 +9,7 @@ import numpy as np
 
 from tests.attacks import rand, sequence
 from tests.each import each
+from tests.helpers import check
 
 
 def test_scalars_of_all_kinds() -> None:
@@ -175,3 +176,12 @@ def test_complex() -> None:
         lambda z: z.std(),
     ]
     each(functions, (rand(4) + 1j * rand(4)[::-1],), ((rand(4) + 2j).astype(np.complex64),), (np.array([1 + np.nan * 1j, 2]),))
+
+
+def test_powers_of_complex_numbers_whose_absolute_value_overflows():
+    top = np.finfo(np.float64).max
+    base = np.array([top + 1j * top, 1e308 + 1e308j, top - 1e308j, 1.3e308j, 3.0 - 4j])
+    for exponent in (-1.5 - 2j, 2.25 + 1j, 0.5, 3, -2, np.array([0.25, 2, -1j, 7.5, 1])):
+        check(lambda a, y: np.power(a, y), base, exponent, rtol=1e-10)
+        check(lambda a, y=exponent: np.power(a, y), base, rtol=1e-10)
+        check(lambda a, y: np.power(a, y), base[1:2] / 1e20, exponent, rtol=1e-10)

@@ -315,3 +315,21 @@ def test_the_check_finds_nothing_where_nothing_differs(recwarn) -> None:
     assert decorated.cache_info().hits >= 2
     np.testing.assert_array_equal(fast.parts["x"], plain.parts["x"])
     assert not [warning for warning in recwarn if issubclass(warning.category, aj.AutojitWarning)]
+
+
+def returns_what_it_keeps(b, x, n):
+    b.x = np.zeros(5)
+    for _ in range(n):
+        if b.x.min() != 0:
+            return b.x
+        b.x = x * 0.5
+    raise ValueError("not found")
+
+
+def test_a_loop_that_returns_an_attribute_returns_its_object() -> None:
+    fast, x = aj.autocluster(policy="eager")(returns_what_it_keeps), np.arange(1.0, 6)
+    for _ in range(3):
+        b = Box()
+        assert fast(b, x, 1500) is b.x
+    check(returns_what_it_keeps, Box(), x, 1500)
+    check(returns_what_it_keeps, Box(), x * 0, 1500)

@@ -5,6 +5,7 @@ import gc
 import itertools
 import mmap
 import threading
+import weakref
 
 import jax
 import jax.numpy as jnp
@@ -13,8 +14,9 @@ import pytest
 
 from autojit.compile import transfer
 from autojit.compile.executable import LARGE, Executable
+from autojit.compile.frame import MEDIUM, SMALL
 from autojit.compile.pool import Pool
-from autojit.compile.transfer import REUSED, ResultMemory, aligned_empty, is_aliasable
+from autojit.compile.transfer import REUSED, Places, ResultMemory, aligned_empty, readable_at
 from autojit.ir.graph import Const, Graph, Node, Value, Write
 from autojit.ir.spec import Spec, spec_of
 from autojit.lowering.parameters import WINDOW_BYTES
@@ -131,9 +133,44 @@ def test_windows_at_every_offset(dtype, offset):
     memory = aligned_empty((n * np.dtype(dtype).itemsize + 64,), np.dtype(np.uint8))
     values = memory[offset : offset + n * np.dtype(dtype).itemsize].view(dtype)
     values[:] = np.random.randint(0, 50, n)
-    assert is_aliasable(values) == (offset == 0)
+    assert (readable_at(values) > 0) == (offset == 0)
     for array in (values, values[::-1], np.broadcast_to(values[3], (n,))):
         np.testing.assert_array_equal(executable.run([array])[0], array + array)
+
+
+def test_places_are_found_again_and_own_nothing():
+    places = Places((100,), np.dtype(np.float64))
+    memory = aligned_empty((104 * 40,), np.dtype(np.float64))
+    parts = [memory[start : start + 100] for start in range(0, 104 * 40, 104)]  # 832 bytes further each
+    for _ in range(2):
+        for number, part in enumerate(parts):
+            part[:] = number
+            place = places.at(readable_at(part))
+            assert place is places.at(readable_at(part))
+            assert place.unsafe_buffer_pointer() == transfer.address(part)
+            np.testing.assert_array_equal(np.asarray(place), part)
+    assert len(places._known) <= transfer._MOST_PLACES < len(parts)
+    gone = weakref.ref(parts[-1])
+    del part, parts, place
+    assert gone() is None
+
+
+@pytest.mark.parametrize("n", [SMALL // 8 + 1, MEDIUM // 8 + 1, WINDOW_BYTES // 8 + 1])
+@pytest.mark.parametrize("op", [ADD, FLIP])
+def test_other_arrays_at_the_same_addresses(n, op):
+    """Arrays that come and go, are written between calls, and overlap."""
+    executable = increment(n, op)
+    memory = aligned_empty((n + 40,), np.dtype(np.float64))
+    for call in range(60):
+        memory[:] = call
+        a = memory[call % 40 :][:n]
+        a[::3] = np.arange(a[::3].size) + call
+        for got, want in zip(executable.run([a, 0.5]), expected(op, a.copy(), 0.5), strict=True):
+            np.testing.assert_array_equal(got, want)
+        fresh = np.arange(float(n)) + call
+        for got, want in zip(executable.run([fresh, 0.5]), expected(op, fresh.copy(), 0.5), strict=True):
+            np.testing.assert_array_equal(got, want)
+        del fresh
 
 
 def test_a_window_between_pages_that_cannot_be_read():

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 import textwrap
+import types
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import autojit as aj
+from autojit import jax_names
+from autojit.runtime import door
 
 _BEGIN = """
-import os, signal, sys, threading, time, warnings
+import gc, os, signal, sys, threading, time, warnings
 import numpy as np
 import autojit as aj
 from autojit.runtime import door, heat, warmup
@@ -156,6 +160,7 @@ def test_a_fork_meanwhile(tmp_path):
         tmp_path,
         """
         pays()
+        door._FORK_WAITS = 0.1
         warnings.simplefilter("ignore", DeprecationWarning)  # forking with threads
         finder = Slowly(1.0)
         sys.meta_path.insert(0, finder)
@@ -182,12 +187,92 @@ def test_a_fork_meanwhile(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_waits_until_it_is_open(tmp_path):
+    printed = run(
+        tmp_path,
+        """
+        pays()
+        door._FORK_WAITS = 30.0
+        warnings.simplefilter("ignore", DeprecationWarning)  # forking with threads
+        finder = Slowly(0.2)
+        sys.meta_path.insert(0, finder)
+        opener = threading.Thread(target=DOOR.open)
+        opener.start()
+        assert finder.begun.wait(30)
+        child = os.fork()
+        if not child:
+            check(fast)
+            print(DOOR.is_open, fast.cache_info().hits > 0, flush=True)
+            os._exit(0)
+        print(os.waitpid(child, 0)[1] == 0, flush=True)
+        opener.join()
+        check(fast)
+        print(DOOR.is_open, fast.cache_info().hits > 0)
+        """,
+    )
+    assert printed.split() == ["True", "True", "True", "True", "True"]
+
+
+def test_an_import_that_fails_beside_the_program_is_not_tried_again(tmp_path):
+    printed = run(
+        tmp_path,
+        """
+        from autojit.runtime import allowance
+        allowance.ALLOWANCE.limit()
+        allowance.SHARE = 1e9
+        pays()
+        tried = []
+
+        class Fails:
+            def find_spec(self, name, path=None, target=None):
+                if name == "autojit.runtime.maker":
+                    tried.append(name)
+                    raise MemoryError("none left")
+
+        sys.meta_path.insert(0, Fails())
+        seen = []
+        warnings.showwarning = lambda message, *others: seen.append("none left" in str(message))
+        check(fast, 20)
+        print(len(tried), DOOR.is_open, seen, gc.get_threshold()[0] < 10_000)
+        """,
+    )
+    assert printed.split() == ["1", "False", "[True]", "True"]
+
+
+def test_a_program_with_an_allowance_does_not_wait_for_it(tmp_path):
+    printed = run(
+        tmp_path,
+        """
+        from autojit.runtime import allowance
+        allowance.ALLOWANCE.limit()
+        allowance.SHARE = 1e-9
+        pays()
+        sys.meta_path.insert(0, Slowly(1.0))
+        fast(X), fast(X)
+        print(BACKGROUND.is_busy())  # nothing is to be spent
+        allowance.SHARE = 1e9
+        start = time.monotonic()
+        while not BACKGROUND.is_busy():
+            assert np.allclose(fast(X), WANTED, rtol=1e-12, atol=1e-12)
+        for _ in range(3):
+            assert np.allclose(fast(X), WANTED, rtol=1e-12, atol=1e-12)
+        print(time.monotonic() - start < 0.8, DOOR.is_open)
+        check(fast)
+        print(DOOR.is_open, BACKGROUND.is_busy(), fast.cache_info().hits > 0, allowance.ALLOWANCE.spent > 0)
+        """,
+    )
+    assert printed.split() == ["False", "True", "False", "True", "False", "True", "True"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_fork_before(tmp_path):
     printed = run(
         tmp_path,
         """
         fast(X)
-        child = os.fork()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's, of threads
+            child = os.fork()
         if not child:
             pays()
             check(fast)
@@ -367,3 +452,24 @@ def test_who_asks_while_the_same_thread_imports(tmp_path, what):
         """,
     )
     assert printed.split() == ["6", "True", "True"]
+
+
+def test_opening_leaves_the_collector_as_it_was():
+    before = gc.get_threshold(), gc.isenabled()
+    with door._uncollected():
+        assert gc.get_threshold()[0] > before[0][0]
+        gc.disable()
+    assert (gc.get_threshold(), gc.isenabled()) == (before[0], False)
+    gc.enable()
+    with door._uncollected():
+        gc.set_threshold(123, 4, 5)
+    assert gc.get_threshold() == (123, 4, 5)
+    gc.set_threshold(*before[0])
+
+
+def test_the_version_of_jax_while_another_thread_imports_it(monkeypatch):
+    found = jax_names.jax_version()
+    half = types.ModuleType("jax")
+    half.__spec__ = sys.modules["jax"].__spec__
+    monkeypatch.setitem(sys.modules, "jax", half)
+    assert jax_names.jax_version.__wrapped__() == found

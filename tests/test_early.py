@@ -10,8 +10,9 @@ import autojit as aj
 from autojit.capture.early import early_regions, loops_with_rest, split_early
 from autojit.capture.regions import RegionTree
 from autojit.capture.source import source_of
-from autojit.runtime.background import Background
-from autojit.runtime.heat import Heat
+from autojit.runtime.allowance import ALLOWANCE
+from autojit.runtime.background import BACKGROUND, Background
+from autojit.runtime.heat import LOST, Heat
 from autojit.runtime.watch import Watch
 
 
@@ -210,6 +211,38 @@ def asks_once(x, n):
     return k, x
 
 
+def trades(x, n):
+    v = x.copy()
+    for i in range(n // 10):
+        v[1:-1] = (x[:-2] + x[2:]) * 0.5
+        v[0] = i % 7
+        x, v = v, x
+    return x, v, i
+
+
+def trades_until(x, n):
+    v, k = x.copy(), 0
+    x[0] = v[0] = 3.0
+    while k < n // 10:
+        v[1:-1] = (x[:-2] + x[2:]) * 0.5
+        k += 1
+        x, v = v, x
+    return x, v, k
+
+
+def trades_before_break(x, n):
+    v = x.copy()
+    for i in range(n):
+        v[1:-1] = (x[:-2] + x[2:]) * 0.5
+        v[0] += 0.001
+        if v[0] > 123.4567:
+            break
+        x, v = v, x
+    else:
+        i = -1
+    return x, v, i
+
+
 @pytest.fixture
 def watched(monkeypatch):
     """Loops are taken over as soon as they are looked at, and the plans win."""
@@ -222,7 +255,8 @@ def watched(monkeypatch):
 
 @pytest.mark.usefixtures("watched")
 @pytest.mark.parametrize(
-    "function", [count, down, rows, until, solve, forever, no_convergence, asks_once]
+    "function",
+    [count, down, rows, until, solve, forever, no_convergence, asks_once, trades, trades_until, trades_before_break],
 )
 def test_a_loop_is_taken_over_while_it_runs(function):
     n = 1_500_001
@@ -249,6 +283,24 @@ def test_errors_in_a_loop_that_is_taken_over():
         with pytest.raises(IndexError, match="index 300000 is out of bounds for axis 0 with size 300000"):
             function(argument, 400_000)
     np.testing.assert_array_equal(x, y)
+
+
+def test_the_end_of_a_loop_that_data_leaves_is_approached(monkeypatch):
+    """A run in which the loop is left is NumPy's; shorter ones before it are the plan's, also in the next call."""
+    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-3)
+    monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
+    monkeypatch.setattr("autojit.runtime.watch.EVERY", 1e-3)
+    monkeypatch.setattr("autojit.runtime.takeover.JUDGED", 1e-5)
+    monkeypatch.setattr("autojit.runtime.takeover.Takeover._judge", lambda *given: None)
+    monkeypatch.setattr(Background, "submit", lambda self, job: job() or True)
+    fast, x = aj.autocluster(trades_before_break), np.linspace(0.0, 1.0, 1000)
+    y = x.copy()
+    found, expected = fast(x, 1 << 30), trades_before_break(y, 1 << 30)
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found[1], expected[1])
+    assert found[2] == expected[2] and (found[0] is x) == (expected[0] is y)
+    (takeover,) = fast.__autojit_controller__.probes[0].takeovers
+    assert takeover.probe.traps >= 1 and takeover.probe.hits >= 2 and takeover.is_at_work()
 
 
 def test_which_loops_can_be_taken_over():
@@ -282,3 +334,46 @@ def test_which_loops_can_be_taken_over():
     tree = RegionTree(source_of(several))
     split_early(tree)
     assert [loop.statement.lineno - tree.root.lines[0] for loop in loops_with_rest(tree.root)] == [0, 2, 7, 18]
+
+
+@pytest.mark.usefixtures("watched")
+@pytest.mark.parametrize("wins", [True, False])
+def test_later_processes_know_how_a_loop_did(monkeypatch, tmp_path, wins):
+    monkeypatch.setattr("autojit.runtime.takeover.JUDGED", 0.0)
+    monkeypatch.setattr("autojit.runtime.takeover.KEEP_BELOW", 1e9 if wins else 0.0)
+    options = {"policy": "measured", "cache_dir": str(tmp_path), "disk_cache": True}
+    first = aj.autocluster(count, **options)
+    first(np.linspace(0.0, 1.0, 1000), 1_500_001)
+    (takeover,) = first.__autojit_controller__.probes[0].takeovers
+    (heat,) = takeover.probe.heats._kinds.values()
+    assert takeover.probe.hits and heat.verdict.wins is wins
+    BACKGROUND.wait()  # the verdict is saved
+    second = aj.autocluster(count, **options)
+    second(np.linspace(0.0, 1.0, 1000), 1)
+    (takeover,) = second.__autojit_controller__.probes[0].takeovers
+    with monkeypatch.context() as limited:
+        limited.setattr(ALLOWANCE, "is_limited", True)
+        limited.setattr(ALLOWANCE, "spent", 1e9)
+        assert takeover.is_due_after(1.0)  # the program's thread is to look
+        takeover.look()
+        assert takeover.is_due_after(1.0) is wins  # what is known to win is not limited
+    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-2)
+    second(np.linspace(0.0, 1.0, 1000), 1_500_001)
+    assert takeover.probe.price if wins else takeover._patience == LOST or takeover.probe.price
+
+
+@pytest.mark.usefixtures("watched")
+def test_what_cannot_be_kept_is_not_the_programs_trouble(monkeypatch):
+    def fail(*args):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("autojit.runtime.takeover.JUDGED", 0.0)
+    monkeypatch.setattr("autojit.runtime.warmup.WarmUp.remember", fail)
+    fast = aj.autocluster(count, policy="measured")
+    found, expected = fast(np.ones(1000), 1_500_001), count(np.ones(1000), 1_500_001)
+    np.testing.assert_array_equal(found[1], expected[1])
+    (takeover,) = fast.__autojit_controller__.probes[0].takeovers
+    assert takeover.probe.hits
+    monkeypatch.setattr("autojit.runtime.warmup.WarmUp.has_won", fail)
+    takeover.look()
+    assert takeover._outlook == (False, False)

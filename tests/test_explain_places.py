@@ -281,7 +281,8 @@ def test_the_policy_measured_tells_how_long_a_native_line_takes():
     while time.perf_counter() < end:
         fast(U, U)
         losses = fast.explain(U, U).losses
-        if losses and losses[0].seconds is not None:
+        # What runs beside it may make the captured part too long at first.
+        if losses and losses[0].seconds is not None and 0.009 < losses[0].seconds < 0.1:
             break
     (loss,) = fast.explain(U, U).losses
     assert loss.is_rest and 0.009 < loss.seconds < 0.1

@@ -244,6 +244,8 @@ def test_modules(folder):
 def test_include_and_exclude(folder):
     excluded = run(folder, "--policy=eager", "--summary", "--exclude=ownmodule,ownpackage", "program.py").stderr
     assert "  whole (" in excluded and "  total (" not in excluded and "Model.run" not in excluded
+    without = run(folder, "--policy=eager", "--summary", "--exclude=__main__", "program.py").stderr
+    assert "  total (" in without and "(program.py)" not in without
     included = run(folder, "--policy=eager", "--summary", "--exclude=own*", "--include=ownmodule", "program.py").stderr
     assert "  total (" not in included
 

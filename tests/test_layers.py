@@ -17,6 +17,7 @@ ORDER = [
     ("errors",),
     ("config",),
     ("jax_names",),
+    ("versions",),
     ("ir",),
     ("ops",),
     ("capture", "passes", "shard"),

@@ -1,12 +1,14 @@
 """The policy `measured`: a plan is tried beside NumPy, and only what is faster stays."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import autojit as aj
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.heat import Heat
-from autojit.runtime.measured import Trial
+from autojit.runtime.measured import Trial, _is_faster
 from autojit.runtime.turns import Turns
 from tests.measuring import X, compiling_pays, compiling_waits, probe_of  # noqa: F401 -- fixtures
 
@@ -131,3 +133,49 @@ def test_a_trial_and_its_loss_are_told(monkeypatch, held):
     (plan,) = explanation.plans
     assert plan.state == "native" and plan.reason.id == "slower"
     assert explanation.history[-1].what == "left" and "ms compiled" in explanation.history[-1].detail
+
+
+@pytest.mark.parametrize(
+    "times, decides", [([0.16], False), ([0.16, 0.16], True), ([0.16, 0.005], False), ([0.6], True)]
+)
+def test_one_run_that_touches_new_memory_decides_only_where_it_takes_long(times, decides):
+    numpy, rough = Heat(()), Heat(())
+    numpy.add(0.004)
+    for _ in range(250):
+        rough.add(0.004)
+    trial = SimpleNamespace(times=times, numpy=numpy, rough=rough, turns=Turns(False))
+    trial.controller = SimpleNamespace(config=SimpleNamespace(check=False))
+    trial._numpy_spent = Trial._numpy_spent.fget(trial)
+    assert bool(Trial._reference(trial)) == decides
+
+
+def test_where_numpy_takes_long_it_is_timed_again_only_if_the_two_are_close():
+    numpy, rough = Heat(()), Heat(())
+    rough.add(0.6)
+    trial = SimpleNamespace(times=[], numpy=numpy, rough=rough, turns=Turns(False))
+
+    def is_numpys():
+        return Trial._is_numpys_turn(trial)
+
+    assert not is_numpys()
+    trial.times = [0.58]
+    assert is_numpys()
+    numpy.add(0.6)
+    assert not is_numpys()
+    trial.times = [0.58, 0.2]
+    assert not is_numpys()
+    trial.times = [0.58, 0.59]
+    assert is_numpys()
+    numpy.add(0.55)
+    assert not is_numpys()
+
+
+def test_a_plan_wins_by_its_usual_run_not_by_a_lucky_one():
+    numpy = [0.37, 0.35, 0.36, 0.35, 0.4]
+
+    def wins(*times):
+        return _is_faster(times, numpy, min(numpy))
+
+    assert wins(0.3, 0.31, 0.36, 0.3) and wins(0.5, 0.3, 0.3, 0.3)
+    assert not wins(0.45, 0.5, 0.45, 0.32, 0.46) and not wins(0.34, 0.34, 0.34, 0.34)
+    assert _is_faster([0.1, 0.5], [], 0.35)  # NumPy was only timed beside the compilation

@@ -307,7 +307,7 @@ def plain(n):
     return x.sum()
 
 for k in range(2):  # the second `inner` is another function; its time is the first one's
-    outer(8), plain(40)
+    outer(4), plain(20)
 """
 
 

@@ -27,7 +27,7 @@ import os, signal, sys, threading, time
 import numpy as np
 from autojit.runtime.background import BACKGROUND
 from autojit.compile.service import SERVICE
-from autojit.runtime.function import CONTROLLERS
+from autojit.runtime.controllers import CONTROLLERS
 
 def pids():
     "Of the processes that compile for this one."
@@ -147,6 +147,18 @@ def test_it_ends_when_the_program_is_killed(folder):
     wait_for_end_of(int(done.stdout))
 
 
+@pytest.mark.skipif(not service.LEISURE, reason="nothing is done at leisure here")
+def test_one_that_gets_no_time_ends_with_the_program_too(folder):
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        done = program(folder, HOT + "service.LEISURE = 60.0\nheat(pids)\nprint(*pids())\n")
+        wait_for_end_of(int(done.stdout))
+    finally:
+        for each in busy:
+            each.kill()
+            each.wait()
+
+
 @pytest.mark.parametrize("when", ["is_compiled", "lambda: BACKGROUND._pending", "lambda: SERVICE._lines"])
 def test_one_that_dies_is_replaced(folder, when):
     done = hot(
@@ -221,10 +233,9 @@ def test_the_end_does_not_wait_for_a_compilation(folder):
     done = hot(
         folder,
         """
-heat(lambda: SERVICE._is_ready)
+heat(lambda: SERVICE._is_ready and SERVICE._lines["later"]._asks)
 for pid in pids():
     os.kill(pid, signal.SIGSTOP)
-heat(lambda: BACKGROUND._pending)
 end = time.perf_counter() + 0.5
 heat(lambda: time.perf_counter() > end)
 print(*pids())
@@ -304,6 +315,64 @@ def test_an_interrupted_question_ends_the_process():
     assert shown.now.recv_bytes() == b"what"
     with pytest.raises(EOFError):
         shown.now.recv_bytes()
+
+
+def test_what_takes_too_long_at_leisure_is_asked_again_of_another_process(monkeypatch):
+    shown, second = _Shown(), _Shown()
+    started = []
+
+    def start(self, leisurely):
+        if not self._lines:
+            started.append(leisurely)
+            self._lines, self._is_leisurely = second.service._lines, leisurely
+        return self._lines
+
+    monkeypatch.setattr(Service, "_started", start)
+    monkeypatch.setattr(service, "PATIENCE", 0.2)
+    assert shown.service.is_ready()
+    shown.service.patient, shown.service._is_leisurely = threading.get_ident(), True
+    heard = []
+    other = threading.Thread(target=lambda: (heard.append(second.later.recv_bytes()), second.later.send_bytes(b"answer")))
+    other.start()
+    assert shown.service.ask(b"what") == b"answer"
+    other.join(10)
+    assert [shown.later.recv_bytes(), *heard] == [b"what", b"what"]
+    assert started == [False] and not shown.service._is_leisurely
+    with pytest.raises(EOFError):
+        shown.later.recv_bytes()
+
+
+def test_who_waits_while_another_answer_takes_too_long_asks_again_too(monkeypatch):
+    shown, second = _Shown(), _Shown()
+
+    def start(self, leisurely):
+        if not self._lines:
+            self._lines, self._is_leisurely = second.service._lines, leisurely
+        return self._lines
+
+    def answer(line):
+        heard.append(line.recv_bytes())
+        line.send_bytes(b"answer")
+
+    monkeypatch.setattr(Service, "_started", start)
+    monkeypatch.setattr(service, "PATIENCE", 1.0)
+    assert shown.service.is_ready()
+    shown.service._is_leisurely = True
+    heard, answers = [], []
+
+    def ask(is_patient):
+        if is_patient:
+            shown.service.patient = threading.get_ident()
+        answers.append(shown.service.ask(b"later" if is_patient else b"now"))
+
+    threads = [threading.Thread(target=ask, args=(True,)), threading.Thread(target=ask, args=(False,))]
+    threads += [threading.Thread(target=answer, args=(line,)) for line in (second.now, second.later)]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.3)  # the first one is late first
+    for thread in threads:
+        thread.join(20)
+    assert answers == [b"answer", b"answer"] and sorted(heard) == [b"later", b"now"]
 
 
 def test_what_is_not_for_the_other_process():

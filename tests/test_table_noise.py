@@ -73,3 +73,28 @@ def test_last_places_that_cancel_do_not_cancel_in_all_runs() -> None:
     for first in range(0, 400, _RUNS):  # as many runs as a program has, in other directions each time
         runs = [Noise(DIFFERENCE, first + seed).program(x)[0] for seed in range(2, _RUNS)]
         assert any(run != np.diff(np.cbrt(x))[0] for run in runs)
+
+
+INTERPOLATION = """import math, numpy as np
+
+def program(x):
+    return np.interp(x, np.array([0.0, 1.0, 2.5, 4.0]), np.array([1.75, -1.75, 2.5, 0.25]))
+"""
+
+
+def test_small_numbers_make_no_interpolation_exact() -> None:
+    x = np.array([1.75])
+    first, second = (Noise(INTERPOLATION, seed).program(x)[0] for seed in (0, 1))
+    assert first > 0.375 > second  # the slope is 4.25 / 1.5
+
+
+FOUND = """import math, numpy as np
+
+def program(x):
+    return np.cbrt(x) == 3.0
+"""
+
+
+def test_a_result_may_be_the_whole_number_that_it_is_close_to() -> None:
+    x = np.array([np.nextafter(27.0, 0.0)])
+    assert {bool(Noise(FOUND, seed).program(x)[0]) for seed in range(_RUNS)} == {False, True}

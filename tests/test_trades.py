@@ -1,182 +1,252 @@
-"""Loops that hand arrays from name to name: which object a name means during and after the loop."""
+"""Loops whose names trade the caller's arrays after one of them was written: `v[1:] = ...`, then `u, v = v, u`."""
 
 from __future__ import annotations
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import autojit as aj
-from tests.trips import every, vector
+from tests.helpers import check
+
+TRIPS = (0, 1, 2, 3, 8, 41)
 
 
-def fresh_and_given(n, x, y):
-    for _ in range(n):
-        y = np.zeros_like(x)
-        x, y = y, x
-    y += 1.0
-    return x, y
+def arrays(count: int = 2, size: int = 9) -> list[np.ndarray]:
+    return [np.sin(np.arange(float(size)) + number) for number in range(count)]
 
 
-def kept_old(n, x, y):
-    old = y
-    for _ in range(n):
-        old = x
-        x = np.sin(x) + 1.0
-    old[0] = 9.0
-    return x, old
-
-
-def chain(n, x, y):
-    older = old = y
-    for _ in range(n):
-        older = old
-        old = x
-        x = np.sin(x) + 1.0
-    older[0] = 9.0
-    old[1] = 7.0
-    return x, old, older
-
-
-def written_one_later(n, x, y):
-    old = np.ones_like(x)
-    for _ in range(n):
-        old[0] += 3.0
-        old = x
-        x = np.cos(x)
-    return x, old
-
-
-def momentum(n, x, y):
-    previous = x
-    for _ in range(n):
-        ahead = x + 0.5 * (x - previous)
-        previous = x
-        x = ahead - 0.1 * np.sin(ahead)
-    return x
-
-
-def momentum_returned(n, x, y):
-    previous = x
-    for _ in range(n):
-        ahead = x + 0.5 * (x - previous)
-        previous, x = x, ahead - 0.1 * np.sin(ahead)
-    return x, previous
-
-
-def swapped_arguments(n, x, y):
-    for _ in range(n):
-        x, y = y, x
-    x[0] = 5.0
-    return x, y
-
-
-def rotated(n, x, y):
-    z = x + y
-    for _ in range(n):
-        x, y, z = y, z, x
-        x += 1.0
-    z[:2] = -1.0
-    return x, y, z
-
-
-def until_small(n, x, y):
-    error, turns = 1.0, 0
-    while error > 1e-3 and turns < n:
-        old = x
-        x = 0.5 * np.cos(x)
-        error = abs(x - old).max()
-        turns += 1
-        y = old
-    y[0] = 3.0
-    return x, y
-
-
-def left_early(n, x, y):
-    old = y
+def two(u, v, n):
     for i in range(n):
-        old = x
-        x = np.sqrt(np.abs(x))
-        if i >= 1 and x[0] > 0.5:
-            break
-    old[0] = 3.0
-    return x, old
+        v[1:-1] = (u[:-2] + u[2:]) * 0.5
+        v[0] = i % 7
+        u, v = v, u
+    return u
 
 
-def given_in_a_branch(n, x, y):
+def three(u, v, w, n):
     for i in range(n):
-        if i % 3 == 1:
-            y = x
-            x = x * 2.0
-    y[0] = 1.0
-    return x, y
+        w[1:] = u[:-1] - v[1:] + i
+        u, v, w = w, u, v
+    return v, w
 
 
-def second_name(n, x, y):
-    z = x
+def both_written(u, v, n):
     for _ in range(n):
-        y = x
-        x = x * 0.5
-    y -= 1.0
-    return x, y, z
+        u[0] += 1
+        v[1:] = u[:-1]
+        u, v = v, u
+        v[-1] = u[0]
+    return v, u
 
 
-def test_hands_arrays_from_name_to_name():
-    programs = (
-        fresh_and_given, kept_old, chain, written_one_later, momentum, momentum_returned, swapped_arguments, rotated,
-        until_small, left_early, given_in_a_branch, second_name,
-    )  # fmt: skip
-    every(programs, vector, vector, trips=(6, 0, 1, 2, 3, 5, 40, -3), rounds=2)
+def one_is_new(u, n):
+    v = u.copy()
+    for _ in range(n):
+        v[1:] = u[:-1] * 2
+        u, v = v, u
+    return u, v
 
 
-def iterated(a, b, A):
-    for x in a:
-        a, b = b, a
-        a[-1] += 1
-        A[0] = x
-    b = np.ones(len(a))
-    for x in a:
-        a, b = b, a
-        a[-1] += 1
-        A[1] = x
-    return A
+def in_loops(u, v, n):
+    for k in range(n):
+        for i in range(k):
+            v[1:] = u[:-1] + i
+            u, v = v, u
+        u[0] = k
+    return v
 
 
-def a_name_beside(a, b, A):
-    for i in range(2):
-        c = a
-        for k in range(40):
-            x = c[k % 7]
-            a, b = b, a
-            a[k % 7] += 1
-            A[i] += x
-        b = np.ones(len(a))
-    return A
+def backwards(u, v, n):
+    for i in range(n, -n, -3):
+        v[:] = u + i
+        u, v = v, u
+    return u
 
 
-def both_private(a, b, A):
-    a, b = a + 1, b * 2
-    c = a
-    for _ in range(40):
-        a, b = b, a
-        a[-1] += 1
-        A[0] += c[-1]
-    return A
+def then_written(u, v, n):
+    for i in range(n):
+        v[1:] = u[:-1] + i
+        u, v = v, u
+    u[2] = 5.0
+    v += 1
 
 
-def goes_over_its_own(a, b, A):
-    a, b = a + 1, b * 2
-    for x in a:
-        a, b = b, a
-        a[-1] += 1
-        A[0] = x
-    return A
+@pytest.mark.parametrize("n", TRIPS)
+def test_each_object_has_what_numpy_gives_it(n):
+    check(three, *arrays(3), n)
+    check(one_is_new, *arrays(1), n)
+    for function in (two, both_written, in_loops, backwards, then_written):
+        check(function, *arrays(), n)
 
 
-@pytest.mark.parametrize("function", [iterated, a_name_beside, both_private, goes_over_its_own])
-def test_arrays_that_are_read_under_another_name(function):
-    def arguments():
-        return np.array([6.0, 4, -1, 1, -2, 5, 4]), np.array([0.0, 5, 1, -4, -4, 4, -3]), np.zeros((2, 7))
+def test_they_are_one_program():
+    check(two, *arrays(), 41, whole=True)
+    check(one_is_new, *arrays(1), 41, whole=True)
+    check(three, *arrays(3), 41, whole=True)
 
-    decorated = aj.autocluster(policy="eager")(function)
-    for _ in range(2):
-        np.testing.assert_array_equal(decorated(*arguments()), function(*arguments()))
+
+def test_the_same_plan_serves_other_numbers_of_iterations():
+    fast = aj.autocluster(policy="eager")(two)
+    for n in (40, 41, 60, 61, 1000, 1001):
+        (u, v), (a, b) = arrays(), arrays()
+        got, expected = fast(u, v, n), two(a, b, n)
+        assert (got is u) == (expected is a)
+        np.testing.assert_allclose(u, a, rtol=1e-12)
+        np.testing.assert_allclose(v, b, rtol=1e-12)
+    assert fast.cache_info().compiles <= 2
+
+
+def test_another_name_sees_it():
+    def view(u, v, n):
+        w = v[2:4]
+        for _ in range(n):
+            v[1:] = u[:-1] * 0.5
+            u, v = v, u
+        return w, w.sum()
+
+    def read_meanwhile(u, v, n):
+        w, total = v[2:4], 0.0
+        for _ in range(n):
+            v[1:] = u[:-1] * 0.5
+            total += w.sum()
+            u, v = v, u
+        return total
+
+    def written_meanwhile(u, v, n):
+        w = v
+        for _ in range(n):
+            v[1:] = u[:-1] * 0.5
+            w[3] += 1
+            u, v = v, u
+        return w
+
+    def default(u, v, n):
+        g = lambda w=v: w.sum()  # noqa: E731 -- it is about lambdas
+        for _ in range(n):
+            v[1:] = u[:-1] * 0.5
+            u, v = v, u
+        return g()
+
+    def default_meanwhile(u, v, n):
+        g, total = v.sum, 0.0
+        for _ in range(n):
+            v[1:] = u[:-1] * 0.5
+            total += g()
+            u, v = v, u
+        return total
+
+    def closure(u, v, n):
+        g, total = lambda: v.sum(), 0.0
+        for _ in range(n):
+            v[1:] = u[:-1] * 0.5
+            total += g()
+            u, v = v, u
+        return total, g()
+
+    def listed(u, v, n):
+        pair = [u, v]
+        for _ in range(n):
+            v[1:] = u[:-1] * 0.5
+            u, v = v, u
+        return pair[0].sum(), pair[1]
+
+    def gone_over(u, v, n):
+        total = 0.0
+        for x in v:
+            v[1:] = u[:-1] * 0.5
+            total += x
+            u, v = v, u
+        return total
+
+    names = (view, read_meanwhile, written_meanwhile, default, default_meanwhile, closure, listed, gone_over)
+    for function in names:
+        for n in (0, 1, 2, 7, 40):
+            check(function, *arrays(), n)
+
+
+def test_ways_out():
+    def breaks(u, v, n):
+        for _ in range(n):
+            v[1:] = u[:-1] + 0.25
+            if v[3] > 1:
+                break
+            u, v = v, u
+        return u
+
+    def continues(u, v, n):
+        for i in range(n):
+            v[1:] = u[:-1] + 0.25
+            if i % 3:
+                continue
+            u, v = v, u
+        return u
+
+    def sometimes(u, v, n):
+        for _ in range(n):
+            v[1:] = u[:-1] + 0.25
+            if v[3] > 0:
+                u, v = v, u
+        return u
+
+    def while_(u, v, n):
+        k = 0
+        while k < n:
+            v[1:] = u[:-1] + 0.25
+            u, v = v, u
+            k += 1
+        return u
+
+    def raises(u, v, n):
+        for i in range(n):
+            v[1:] = u[:-1] + 0.25
+            v[i] = 1.0
+            u, v = v, u
+        return u
+
+    def returns(u, v, n):
+        for _ in range(n):
+            v[1:] = u[:-1] + 0.25
+            u, v = v, u
+            if u[2] > 1:
+                return v
+        return u
+
+    for function in (breaks, continues, sometimes, while_, raises, returns):
+        for n in TRIPS:
+            check(function, *arrays(), n)
+
+
+def test_arrays_that_share_memory_or_differ():
+    x = np.sin(np.arange(12.0))
+    readonly = np.arange(9.0)
+    readonly.flags.writeable = False
+    pairs = [
+        (x, x), (x[:9], x[3:]), (x[::-1], x), (x[:9].astype("f4"), x[:9].copy()), (np.arange(9), np.ones(9)),
+        (readonly, np.ones(9)), (np.ones(9), readonly), (x[::2].copy(), x[1::2]), (x.reshape(3, 4).T, np.ones((4, 3))),
+        (np.ones((4, 3)), x.reshape(4, 3)), (x.reshape(4, 3, order="F"), np.ones((4, 3), order="F")),
+        (np.ones(1), np.zeros(1)), (np.ones(0), np.zeros(0)), (x[:5].copy(), x[5:]),
+    ]  # fmt: skip
+
+    def f(u, v, n):
+        for _ in range(n):
+            v[1:] = u[:-1] * 0.5
+            u, v = v, u
+        return u
+
+    for u, v in pairs:
+        for n in (0, 1, 2, 41):
+            check(f, u, v, n)
+
+
+def test_attributes_trade():
+    def f(box, n):
+        for _ in range(n):
+            box.v[1:] = box.u[:-1] * 0.5
+            box.u, box.v = box.v, box.u
+        return box.u
+
+    for n in TRIPS:
+        u, v = arrays()
+        check(f, SimpleNamespace(u=u, v=v), n)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from autojit.capture.names import bound_on_entry, names, surely_bound
+from autojit.ir.syntax import walk
 
 _Bound = frozenset[str]
 
@@ -125,7 +126,7 @@ def _takes_all(pattern: ast.pattern) -> bool:
 
 def _deleted(node: ast.AST) -> set[str]:
     """The names that a statement, or a part of it, may delete."""
-    inner = list(ast.walk(node))
+    inner = list(walk(node))
     handlers = {part.name for part in inner if isinstance(part, ast.ExceptHandler) and part.name}
     return handlers | {part.id for part in inner if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del)}
 

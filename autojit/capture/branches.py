@@ -19,7 +19,7 @@ from autojit.capture.python_numbers import EXACT_INT, bounds_of
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.undo import Undo, containers_of, is_changed
-from autojit.capture.values import Arr, Frame, Items, Known, LoopInt, Opaque, Storage, Stream, Sym, plain, storages_in
+from autojit.capture.values import Arr, Frame, Items, Known, LoopInt, Opaque, Sym, plain
 from autojit.errors import CannotCapture, Reason
 from autojit.ir.graph import Operand
 from autojit.ops.chapters import TABLE
@@ -101,7 +101,8 @@ class Branches(Undo):
     @contextmanager
     def under(self, condition: Operand, negated: bool = False) -> Iterator[None]:
         """What is evaluated inside is evaluated only if the condition holds (or not)."""
-        outer = self.builder.predicate
+        outer, env = self.builder.predicate, self.frame.env
+        before = dict(env)
         self.builder.predicate = self.builder.under(condition, negated)
         self.hidden += 1
         try:
@@ -109,6 +110,8 @@ class Branches(Undo):
         finally:
             self.builder.predicate = outer
             self.hidden -= 1
+        if len(env) > len(before) or any(env.get(name) is not value for name, value in before.items()):
+            raise CannotCapture("data-branch", "the data decides whether a name is bound in an expression")
 
     # ---- expressions
 
@@ -144,7 +147,7 @@ class Branches(Undo):
 
     def _compare_chain(self, left: Any, rest: list[tuple[ast.cmpop, ast.expr]]) -> Any:
         op, node = rest[0]
-        right = self.evaluate(node)
+        right = self.evaluate_beside(left, node)
         result = self._compare(type(op), left, right)
         if len(rest) == 1:
             return result
@@ -190,7 +193,7 @@ class Branches(Undo):
             if one.storage is other.storage and one.steps == other.steps and not one.readonly:
                 return one
             same = one.spec == other.spec and one.dummy.strides == other.dummy.strides
-            if self._is_private(one) and self._is_private(other) and same and one.shape:
+            if self.can_be_chosen(one) and self.can_be_chosen(other) and same and one.shape:
                 value = self.builder.add(TABLE["np.where"], [test, self.read(one), self.read(other)], {}, self.line)
                 chosen = self.fresh(value[0])
                 layout.set_strides(chosen, one.dummy.strides)
@@ -199,7 +202,8 @@ class Branches(Undo):
                 return chosen
         elif _is_number(one) and _is_number(other):
             return self._chosen_number(test, one, other, what)
-        return Opaque("data-branch", f"{what} is one object or another, as the data decides")
+        unset = any(isinstance(way, Opaque) and way.unset for way in (one, other))
+        return Opaque("data-branch", f"{what} is one object or another, as the data decides", unset=unset)
 
     def _chosen_number(self, test: Operand, one: Any, other: Any, what: str) -> Any:
         a, b = (self.operand(plain(number)) for number in (one, other))
@@ -251,27 +255,10 @@ class Branches(Undo):
             return self.builder.add(TABLE["astype"], [scalar], {"dtype": dtype}, self.line)[0]
         return operand
 
-    def _is_private(self, array: Arr) -> bool:
-        """Whether a choice of contents can stand for the object: nobody else can see it."""
-        storage = array.storage
-        return not (storage.path or storage.shared or array.steps or array.readonly) and self._references(storage) <= 1
-
-    def _references(self, storage: Storage) -> int:
-        """How many names and items mean a storage."""
-        return sum(each is storage for each in self._named_storages())
-
-    def _named_storages(self) -> Iterator[Storage]:
-        """The storage of each array that a name, an item or an assigned attribute means."""
-        frame = self.frame
-        while frame is not None:
-            yield from storages_in(frame.env.values())
-            frame = frame.caller or frame.parent
-        yield from storages_in(self.assigned_values())
-
     def commit(self, array: Arr, value: Operand) -> None:
         if self.has_chosen:
             storage = array.storage
-            if any(other is not storage and other.may_be(storage) for other in self._named_storages()):
+            if any(other is not storage and other.may_be(storage) for other in self.holders()):
                 raise CannotCapture("data-branch", "the data decides whether another name means the array written")
         super().commit(array, value)
 
@@ -304,8 +291,6 @@ class Branches(Undo):
     def branch(self, test: Operand, body: Callable[[], Signal], orelse: Callable[[], Signal]) -> Signal:
         """Both ways of an `if`, each under its condition; then the names mean what the way taken left them."""
         env, builder = self.frame.env, self.builder
-        if any(isinstance(value, Stream) for value in env.values()):
-            raise CannotCapture("data-branch", "an iterator may be used up in a branch that data decides")
         outer, start, exits = builder.predicate, dict(env), len(self.exits)
         containers = containers_of(self.meant())
         ends: list[tuple[Signal, Operand | None, dict[str, Any]]] = []
@@ -391,7 +376,8 @@ class Branches(Undo):
         for name in {**one, **other}:
             a, b = one.get(name, _MISSING), other.get(name, _MISSING)
             if a is _MISSING or b is _MISSING:
-                merged[name] = Opaque("data-branch", f"`{name}` may have no value here, as the data decides")
+                why = f"`{name}` may have no value here, as the data decides"
+                merged[name] = Opaque("data-branch", why, unset=True)
             else:
                 merged[name] = self.choice(test, a, b, f"`{name}`")
         return merged

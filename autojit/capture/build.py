@@ -43,6 +43,7 @@ class CaptureBuilder(Builder):
         super().__init__()
         self.predicate: Operand | None = None
         self.zero: Operand | None = None
+        self._wider: dict[int, tuple[Operand, Operand | None]] = {}  # by the `id` of the first, which implies the other
 
     def add(
         self,
@@ -99,11 +100,30 @@ class CaptureBuilder(Builder):
         """The condition of a branch inside the present one."""
         if negated:
             condition = self._plain("py_not", [condition])
-        return condition if self.predicate is None else self._plain("py_and", [self.predicate, condition])
+        if self.predicate is not None:
+            condition = self._plain("py_and", [self.predicate, condition])
+        self._wider[id(condition)] = condition, self.predicate
+        return condition
 
     def either(self, one: Operand, other: Operand) -> Operand:
         """Whether one of two conditions holds."""
-        return one if one is other else self._plain("py_or", [one, other])
+        if one is other:
+            return one
+        result = self._plain("py_or", [one, other])
+        common: Operand | None = one
+        while common is not None and not self.implies(other, common):
+            common = self._wider_than(common)
+        self._wider[id(result)] = result, common
+        return result
+
+    def implies(self, one: Operand | None, other: Operand | None) -> bool:
+        """Whether a condition was met inside another one; `None` always holds."""
+        while one is not other and one is not None:
+            one = self._wider_than(one)
+        return one is other
+
+    def _wider_than(self, condition: Operand) -> Operand | None:
+        return self._wider.get(id(condition), (condition, None))[1]
 
     def _harmless(
         self, op: Op, inputs: Sequence[Operand], params: dict[str, Any], source: SourceLine | None

@@ -7,11 +7,13 @@ import dataclasses
 import functools
 import inspect
 import types
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from autojit.capture.builtin_calls import Builtins
+from autojit.capture.names import names
 from autojit.capture.plain import call_method
 from autojit.capture.recorder import describe
 from autojit.capture.records import is_simple_record
@@ -32,6 +34,7 @@ from autojit.capture.values import (
     is_plain,
 )
 from autojit.errors import CannotCapture
+from autojit.ir.syntax import walk
 from autojit.ops.chapters import TABLE
 from autojit.ops.trust import home_of, is_trusted, public_name_of
 
@@ -328,21 +331,20 @@ class Calls(Builtins):
         arguments = node.args
         if arguments.vararg or arguments.kwarg or arguments.posonlyargs or arguments.kwonlyargs:
             raise CannotCapture("unsupported-syntax", "a nested function with `*`, `/` or `**` in its parameters")
-        names = [argument.arg for argument in arguments.args]
-        if len(args) > len(names) or any(name not in names for name in kwargs):
+        parameters = [argument.arg for argument in arguments.args]
+        if len(args) > len(parameters) or any(name not in parameters for name in kwargs):
             raise CannotCapture("raises", "TypeError: the arguments of a nested function")
-        placed = dict(zip(names, args, strict=False))
+        placed = dict(zip(parameters, args, strict=False))
         if placed.keys() & kwargs.keys():
             raise CannotCapture("raises", "TypeError: an argument of a nested function is given twice")
         env = {**closure.defaults, **placed, **kwargs}
-        if any(name not in env for name in names):
+        if any(name not in env for name in parameters):
             raise CannotCapture("raises", "TypeError: a nested function misses an argument")
         body = node.body if isinstance(node.body, list) else [ast.Expr(node.body)]
-        stored = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         outer: Frame = closure.frame
         frame = Frame(
             getattr(node, "name", "<lambda>"), outer.file, env, outer.namespace, outer.namespace_path, {},
-            frozenset(names) | frozenset(stored), outer, outer.trusted,
+            frozenset(parameters) | _local_names(body), outer, outer.trusted,
         )  # fmt: skip
         return self._run(node, frame)
 
@@ -382,6 +384,13 @@ class Calls(Builtins):
         env = self._bind_arguments(function, path, [Known(kind), *args], kwargs, False)
         del env[next(iter(env))]  # the class, or the instance
         return env
+
+
+def _local_names(body: Sequence[ast.AST]) -> set[str]:
+    """The names that are local in a function because of its body: those it binds, and those it only annotates."""
+    module = ast.Module(body, [])  # type: ignore[arg-type] -- a place to begin at
+    targets = (part.target for part in walk(module, into_scopes=False) if isinstance(part, ast.AnnAssign))
+    return names(body).binds | {target.id for target in targets if isinstance(target, ast.Name)}
 
 
 def _in_words(function: Any, why: str = "") -> str | None:

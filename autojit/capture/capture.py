@@ -14,12 +14,13 @@ from autojit.capture.names import TEMPORARY, names
 from autojit.capture.options import Options
 from autojit.capture.plain import is_fixed
 from autojit.capture.prologue import Prologue
+from autojit.capture.reach import storages_in
 from autojit.capture.regions import END, RETURN, Region, RegionTree, is_callee
 from autojit.capture.results import Recipe, RecipeMaker, Unset
 from autojit.capture.rows import RowLoops
 from autojit.capture.statements import Signal
 from autojit.capture.streams import Event
-from autojit.capture.values import UNKNOWN, Arr, Frame, Items, Known, Opaque, Sym, storages_in, unknown_after
+from autojit.capture.values import UNKNOWN, Arr, Frame, Items, Known, Opaque, Sym, unknown_after
 from autojit.errors import CannotCapture, Reason, SourceLine, comes_from_a_signal
 from autojit.ir.graph import Graph, Operand, Write
 
@@ -78,6 +79,12 @@ class Capture:
     recalled: tuple[str, ...] = ()
     assigned: tuple[tuple[str, str, Recipe], ...] = ()
     inlined: frozenset[types.CodeType] = frozenset()
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Which of the region's statements the cuts are."""
+        cut = {id(cut.statement) for cut in self.cuts}
+        return tuple(place for place, statement in enumerate(self.region.statements) if id(statement) in cut)
 
 
 def capture(tree: RegionTree, region: Region, values: dict[str, Any], options: Options) -> Capture:

@@ -30,7 +30,7 @@ from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.trades import FOREVER, Trades
 from autojit.capture.undo import containers_of, is_changed
-from autojit.capture.values import Arr, Frame, Known, LoopInt, Opaque, Storage, Sym, make_dummy, plain, storages_in
+from autojit.capture.values import Arr, Known, LoopInt, Opaque, Storage, Sym, make_dummy, plain
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Graph, Operand, Value
 from autojit.ir.index import ends_of
@@ -53,7 +53,7 @@ class Carry(Branches):
         """Interpret the body until what it carries is stable; `None` when a spec is not."""
         storages = self._guess(body, names)
         for _ in range(_MAX_DRY_RUNS):
-            state = self.save()
+            state, before = self.save(), set(names.carried)
             try:
                 found, more_storages, stable = self._dry_run(course, body, names, storages, entered, orelse)
             except CannotCapture:
@@ -73,10 +73,15 @@ class Carry(Branches):
             if found is not None:
                 return None
             storages += more_storages
-            # Written, then bound anew: where nobody else sees the first array, the name's contents are all there is.
-            carried = [self.frame.env.get(name) for name in names.carried]
-            private = [value.storage for value in carried if isinstance(value, Arr) and self._is_private(value)]
-            storages = [storage for storage in storages if storage not in private]
+            # Written, then bound anew: where nobody else sees the first array, the name's contents are all there is. A
+            # name that is carried from now on is written as what it means at the head; the next run tells whether its
+            # first array is written under another name, too.
+            carried = {name: self.frame.env.get(name) for name in names.carried}
+            own = [
+                value.storage for name, value in carried.items()
+                if isinstance(value, Arr) and (name not in before or self.is_private(value))
+            ]  # fmt: skip
+            storages = [storage for storage in storages if storage not in own]
         raise CannotCapture("long-loop", "what it carries does not settle")
 
     def _guess(self, body: list[ast.stmt], names: Names) -> list[Storage]:
@@ -84,11 +89,7 @@ class Carry(Branches):
         carried, storages = self._known_carry.get(id(body), ([], []))
         env = self.frame.env
         names.carried += [name for name in carried if name in names.exposed and name in env]
-        reachable = {id(storage) for storage in (*self.arrays, *storages_in(self.meant()))}
-        frame: Frame | None = self.frame
-        while frame is not None:
-            reachable |= {id(value.storage) for value in frame.env.values() if isinstance(value, Arr)}
-            frame = frame.caller or frame.parent
+        reachable = {id(storage) for storage in (*self.arrays, *self.holders())}
         return [storage for storage in storages if id(storage) in reachable]
 
     def _dry_run(
@@ -101,7 +102,7 @@ class Carry(Branches):
         orelse: bool,
     ) -> tuple[Body | None, list[Storage], bool]:
         env = self.frame.env
-        containers = containers_of(self.meant())
+        containers, then = containers_of(self.meant()), self.now()
         self.loop_number += 1
         outer, self.builder = self.builder, BodyBuilder(self.loop_number, self.root.zero)
         outer_exits, self.exits = self.exits, []
@@ -117,7 +118,8 @@ class Carry(Branches):
             slots += [head.python for head in heads.values() if head.python is not None]
             for name in names.bound:
                 if name not in names.exposed and name not in heads:
-                    env[name] = Opaque("long-loop", f"`{name}` may have its value of an earlier iteration")
+                    why = f"`{name}` may have its value of an earlier iteration"
+                    env[name] = Opaque("long-loop", why, unset=_may_be_unset(initial.get(name)))
             env.update(heads)
             for storage in storages:
                 slot = inner.input(storage.spec, _name_of(storage, initial))
@@ -132,6 +134,8 @@ class Carry(Branches):
             leaving = self._meet(self.block(body), course, index, [heads[name] for name in kept], names, orelse)
             if is_changed(containers):
                 raise CannotCapture("long-loop", "a list or dict is changed in it")
+            if self.asked_since(then):
+                raise CannotCapture("long-loop", "an iterator is used up in it")
             written = {id(s): (s, old) for s, old in reversed(self.journal[mark:])}
             self._check_begun(heads, initial, written, self.reads[first_read:])
             fresh = [s for s, old in written.values() if not inner.owns(old) and s not in storages]
@@ -319,7 +323,9 @@ class Carry(Branches):
                 if not (entered and (is_own or is_scalar)) or name in names.dropped:
                     is_one = isinstance(value, Known | Sym) or any(value is each for each in initial.values())
                     constant = entered and is_one  # it means the same object in every iteration
-                    after[name] = value if constant else Opaque("long-loop", f"`{name}` after a loop that is compiled")
+                    unset = _may_be_unset(initial.get(name)) and (not entered or _may_be_unset(value))
+                    unknown = Opaque("long-loop", f"`{name}` after a loop that is compiled", unset=unset)
+                    after[name] = value if constant else unknown
                     continue
             if isinstance(value, LoopInt | Sym | Known):
                 value = self._as_scalar(value)
@@ -446,7 +452,7 @@ class Carry(Branches):
             slot = inner.input(Spec((), dtype, "scalar"), _ascii(name))
             flag = inner.input(Spec((), np.dtype(bool), "python"))
             return Arr(Storage(slot, slot.spec), (), make_dummy((), dtype), "scalar", python=flag)
-        shared = isinstance(value, Arr) and value.kind == "array" and not self._is_private(value)
+        shared = isinstance(value, Arr) and value.kind == "array" and not self.is_private(value)
         if isinstance(value, Known | Sym | LoopInt):
             value = self._as_scalar(value)
         if not isinstance(value, Arr):
@@ -467,6 +473,10 @@ def _name_of(storage: Storage, env: dict[str, Any]) -> str | None:
     """What the user calls the memory of an array."""
     names = (name for name, value in env.items() if isinstance(value, Arr) and value.storage is storage)
     return next(filter(_ascii, names), None)
+
+
+def _may_be_unset(value: Any) -> bool:
+    return value is None or (isinstance(value, Opaque) and value.unset)
 
 
 def _ascii(name: str) -> str | None:

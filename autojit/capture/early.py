@@ -16,6 +16,7 @@ import numpy as np
 
 from autojit.capture.regions import Native, Region, RegionTree
 from autojit.capture.rest import add_rest
+from autojit.ir.syntax import SCOPES, walk
 from autojit.ops.trust import home_of
 
 #: Modules that capture knows.
@@ -25,7 +26,6 @@ _ACTING = frozenset(["print", "input", "open", "next", "setattr", "delattr", "br
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _BLOCKS = (*_LOOPS, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match)
 _ACTS = (ast.With, ast.AsyncWith, ast.AsyncFor, ast.Delete, ast.Yield, ast.YieldFrom, ast.Await)
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def split_early(tree: RegionTree) -> None:
@@ -65,7 +65,7 @@ def _split(tree: RegionTree, region: Region) -> None:
             for block in part.blocks.values():
                 block.once = block.depth == 0
                 _split(tree, block)
-            if region.depth == 0 and not any(_acts(tree, node) for node in _inside(part.statement)):
+            if region.depth == 0 and not any(_acts(tree, node) for node in walk(part.statement, into_scopes=False)):
                 add_rest(tree, part, region.moving)
         else:
             part.once = part.depth == 0
@@ -73,19 +73,12 @@ def _split(tree: RegionTree, region: Region) -> None:
 
 def _is_cut(tree: RegionTree, statement: ast.stmt, depth: int) -> bool:
     """Whether a loop in a body that runs once, or what capture is not likely to take."""
-    if isinstance(statement, _SCOPES):
+    if isinstance(statement, SCOPES):
         return False
-    if depth == 0 and isinstance(statement, _BLOCKS) and any(isinstance(node, _LOOPS) for node in _inside(statement)):
+    nodes = list(walk(statement, into_scopes=False))
+    if depth == 0 and isinstance(statement, _BLOCKS) and any(isinstance(node, _LOOPS) for node in nodes):
         return True
-    return any(_acts(tree, node) for node in _inside(statement))
-
-
-def _inside(node: ast.AST) -> Any:
-    """The nodes of a statement, but those of functions that it makes."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, _SCOPES):
-            yield from _inside(child)
+    return any(_acts(tree, node) for node in nodes)
 
 
 def _acts(tree: RegionTree, node: ast.AST) -> bool:

@@ -7,14 +7,13 @@ import builtins
 import collections
 import enum
 import types
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from autojit.capture.arrays import BINARY, COMPARE
 from autojit.capture.attributes import find_assigned, is_assigned_here
-from autojit.capture.calls import Calls
+from autojit.capture.comprehensions import Comprehensions
 from autojit.capture.foreign import found_in_trusted, refuse_foreign_look_up
 from autojit.capture.grids import grid_of
 from autojit.capture.identity import is_same
@@ -34,7 +33,6 @@ from autojit.capture.values import (
     Opaque,
     Partial,
     Selected,
-    Stream,
     Sym,
     is_plain,
     overridden,
@@ -52,7 +50,7 @@ _FIELD = type(vars(collections.namedtuple("_", "field"))["field"])
 _OF_THE_TYPE = ("dtype", "ndim", "size", "shape", "itemsize", "nbytes", "strides")
 
 
-class Expressions(Calls):
+class Expressions(Comprehensions):
     """One method per kind of expression."""
 
     def evaluate(self, node: ast.expr) -> Any:
@@ -80,7 +78,10 @@ class Expressions(Calls):
         scope: Frame | None = frame
         while scope is not None:
             if name in scope.env:
-                return scope.env[name]
+                value = scope.env[name]
+                if isinstance(value, Opaque) and value.unset:
+                    raise value.error()
+                return value
             if name in scope.local_names and name not in scope.cells:
                 raise scope.unbound(name)
             if name in scope.cells:
@@ -105,7 +106,18 @@ class Expressions(Calls):
     # ---- operators
 
     def _eval_BinOp(self, node: ast.BinOp) -> Any:
-        return self.binary(type(node.op), self.evaluate(node.left), self.evaluate(node.right))
+        left = self.evaluate(node.left)
+        return self.binary(type(node.op), left, self.evaluate_beside(left, node.right))
+
+    def evaluate_beside(self, other: Any, node: ast.expr) -> Any:
+        """Evaluate an expression while another value waits for it."""
+        if isinstance(node, ast.Name | ast.Constant):
+            return self.evaluate(node)
+        held = len(self.held)
+        self.held.append(other)
+        value = self.evaluate(node)
+        del self.held[held:]
+        return value
 
     def _eval_UnaryOp(self, node: ast.UnaryOp) -> Any:
         value = self.evaluate(node.operand)
@@ -119,7 +131,7 @@ class Expressions(Calls):
         left = self.evaluate(node.left)
         result: Any = Known(True)
         for position, (op, right_node) in enumerate(zip(node.ops, node.comparators, strict=True)):
-            right = self.evaluate(right_node)
+            right = self.evaluate_beside(left, right_node)
             if position and not self.truth(result):
                 return result
             result = self._compare(type(op), left, right)
@@ -169,12 +181,15 @@ class Expressions(Calls):
     # ---- displays
 
     def _items(self, nodes: list[ast.expr]) -> list[Any]:
-        out = []
+        out: list[Any] = []
+        held = len(self.held)
+        self.held.append(Items(list, out))
         for node in nodes:
             if isinstance(node, ast.Starred):
                 out += self.iterate(self.evaluate(node.value))
             else:
                 out.append(self.evaluate(node))
+        del self.held[held:]
         return out
 
     def _eval_Tuple(self, node: ast.Tuple) -> Any:
@@ -186,17 +201,17 @@ class Expressions(Calls):
     def _eval_Set(self, node: ast.Set) -> Any:
         return Known(self.ask(set, [*map(self.key, self._items(node.elts))]))
 
-    def _eval_SetComp(self, node: ast.SetComp) -> Any:
-        return Known(self.ask(set, [*map(self.key, self._comprehension(node, lambda: self.evaluate(node.elt))[0])]))
-
     def _eval_Dict(self, node: ast.Dict) -> Any:
         items: dict[Any, Any] = {}
+        made, held = Items(dict, items), len(self.held)
+        self.held.append(made)
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
                 items.update(self._mapping(self.evaluate(value)))
             else:
                 items.update([(self.key(self.evaluate(key)), self.evaluate(value))])  # the key first
-        return Items(dict, items)
+        del self.held[held:]
+        return made
 
     def _eval_JoinedStr(self, node: ast.JoinedStr) -> Any:
         text = ""
@@ -211,61 +226,6 @@ class Expressions(Calls):
             convert = {-1: lambda v: v, 115: str, 114: repr, 97: ascii}[part.conversion]
             text += self.ask(format, convert(value), form)
         return Known(text)
-
-    def _comprehension(self, node: Any, element: Callable[[], Any]) -> tuple[Iterator[Any], int | None]:
-        """The elements of a comprehension, each made when it is asked for, and how many there may be."""
-        outer = self.frame
-        names = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
-        frame = Frame(
-            outer.name,
-            outer.file,
-            {},
-            outer.namespace,
-            outer.namespace_path,
-            {},
-            frozenset(names),
-            outer,
-            outer.trusted,
-        )
-
-        def inside(work: Callable[..., Any], *args: Any) -> Any:
-            before, self.frame = self.frame, frame
-            try:
-                return work(*args)
-            finally:
-                self.frame = before
-
-        # The first iterable belongs to the enclosing scope, and is evaluated at once.
-        first = self.evaluate(node.generators[0].iter)
-        return self._elements(node.generators, self.each(first), element, inside), self.count(first)
-
-    def _elements(self, generators: Any, items: Iterator[Any], element: Any, inside: Any) -> Iterator[Any]:
-        generator, *others = generators
-        if generator.is_async:
-            raise CannotCapture("unsupported-syntax", "an asynchronous comprehension")
-        for item in items:
-            inside(self.bind, generator.target, item)
-            if not all(self.truth(inside(self.evaluate, test)) for test in generator.ifs):
-                continue
-            if others:
-                further = self.each(inside(self.evaluate, others[0].iter))
-                yield from self._elements(others, further, element, inside)
-            else:
-                yield inside(element)
-
-    def _eval_ListComp(self, node: ast.ListComp) -> Any:
-        return Items(list, list(self._comprehension(node, lambda: self.evaluate(node.elt))[0]))
-
-    def _eval_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        items, count = self._comprehension(node, lambda: self.evaluate(node.elt))
-        return Stream(types.GeneratorType, items, count)
-
-    def _eval_DictComp(self, node: ast.DictComp) -> Any:
-        pairs = self._comprehension(node, lambda: (self.key(self.evaluate(node.key)), self.evaluate(node.value)))[0]
-        return Items(dict, dict(pairs))
-
-    def bind(self, target: ast.expr, value: Any) -> None:
-        raise NotImplementedError
 
     def _eval_Lambda(self, node: ast.Lambda) -> Any:
         return Closure(node, self.frame, self.defaults_of(node))
@@ -287,7 +247,8 @@ class Expressions(Calls):
         return SliceParts(part(node.lower), part(node.upper), part(node.step))
 
     def _eval_Subscript(self, node: ast.Subscript) -> Any:
-        return self.subscript(self.evaluate(node.value), self.evaluate(node.slice))
+        value = self.evaluate(node.value)
+        return self.subscript(value, self.evaluate_beside(value, node.slice))
 
     def subscript(self, value: Any, key: Any) -> Any:
         """`value[key]`."""
@@ -461,9 +422,11 @@ class Expressions(Calls):
         raise CannotCapture("effect", f"the attribute `.{name}` of a `{kind.__name__}`")
 
     def _eval_Call(self, node: ast.Call) -> Any:
-        function = self.evaluate(node.func)
+        function, held = self.evaluate(node.func), len(self.held)
+        self.held.append(function)
         args = self._items(node.args)
         kwargs: dict[str, Any] = {}
+        self.held += [Items(list, args), Items(dict, kwargs)]
         for keyword in node.keywords:
             value = self.evaluate(keyword.value)
             given = self._mapping(value) if keyword.arg is None else {keyword.arg: value}
@@ -473,7 +436,12 @@ class Expressions(Calls):
                 if name in kwargs:
                     raise CannotCapture("raises", f"TypeError: multiple values for the keyword `{name}`")
             kwargs.update(given)
-        return self.call(function, args, kwargs)
+        # The names of a function that is called hold its arguments; what C calls holds them itself.
+        if not (isinstance(function, Known) and isinstance(function.value, types.BuiltinFunctionType | type)):
+            del self.held[held:]
+        result = self.call(function, args, kwargs)
+        del self.held[held:]
+        return result
 
     def _mapping(self, value: Any) -> dict[Any, Any]:
         """What `**value` gives: Python takes no list of pairs here, as `dict.update` would."""

@@ -19,6 +19,32 @@ MAX_TRIPS = 128
 class Iteration(MaskedArrays):
     """What can be iterated over, and the builtins that make iterators."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.held: list[Any] = []  # what loops go over, and parts of expressions that are not yet complete
+        self.streams_made = 0
+        self.asked: list[Stream] = []  # each time a stream is asked for an item
+
+    def stream(self, kind: type, items: Iterator[Any], length: int | None, *holds: Any) -> Stream:
+        """A new iterator over what is made of other values."""
+        self.streams_made += 1
+        return Stream(kind, items, length, holds=holds, number=self.streams_made - 1, level=self.builder.predicate)
+
+    def _left(self, stream: Stream) -> Iterator[Any]:
+        """The items that a stream has left."""
+        while True:
+            if stream.is_lost:
+                raise CannotCapture("effect", "an iterator whose items were asked for by what was interpreted twice")
+            if not self.builder.implies(self.builder.predicate, stream.level):
+                raise CannotCapture("data-branch", "the data decides which items an iterator has left")
+            stream.level = self.builder.predicate
+            self.asked.append(stream)
+            try:
+                item = next(stream.items)
+            except StopIteration:
+                return
+            yield item
+
     def each(self, value: Any) -> Iterator[Any]:
         """The items that a loop over `value` sees. Each is made when it is asked for: the loop may change what is left.
 
@@ -28,7 +54,7 @@ class Iteration(MaskedArrays):
         if isinstance(value, Opaque):
             raise value.error()
         if isinstance(value, Stream):
-            return value.again() if value.again is not None else value.items
+            return value.again() if value.again is not None else self._left(value)
         if isinstance(value, Arr):
             if value.dummy.ndim == 0:
                 raise CannotCapture("raises", "TypeError: iteration over a 0-d array")
@@ -94,38 +120,42 @@ class Iteration(MaskedArrays):
             except ValueError as error:
                 raise CannotCapture("raises", f"ValueError: {error}") from None
 
-        return Stream(zip, items(), min(counts, default=None))
+        return self.stream(zip, items(), min(counts, default=None), *sequences)
 
     def _builtin_enumerate(self, iterable: Any, start: Any = Known(0)) -> Any:
         numbered = enumerate(self.each(iterable), self.static(start))
         pairs = (Items(tuple, [Known(number), item]) for number, item in numbered)
-        return Stream(enumerate, pairs, self.count(iterable))
+        return self.stream(enumerate, pairs, self.count(iterable), iterable)
 
     def _builtin_reversed(self, sequence: Any, /) -> Any:
         length = self.count(sequence)
         if isinstance(sequence, Items) and isinstance(sequence.items, list):
             kind = type(reversed([])) if sequence.kind is list else reversed
-            return Stream(kind, reversed(sequence.items), length)
+            return self.stream(kind, reversed(sequence.items), length, sequence)
         if isinstance(sequence, Stream) or length is None:
             raise CannotCapture("unsupported-syntax", f"`reversed` of {describe(sequence)}")
         if isinstance(sequence, Arr):
             self._check_trips(length)
-            return Stream(reversed, (self.getitem(sequence, Known(n)) for n in reversed(range(length))), length)
-        return Stream(reversed, reversed(self.iterate(sequence)), length)
+            items = (self.getitem(sequence, Known(n)) for n in reversed(range(length)))
+            return self.stream(reversed, items, length, sequence)
+        return self.stream(reversed, reversed(self.iterate(sequence)), length, sequence)
 
     def _builtin_map(self, function: Any, /, *sequences: Any) -> Any:
         counts = [count for count in map(self.count, sequences) if count is not None]
         rows = zip(*map(self.each, sequences), strict=False)
-        return Stream(map, (self.call(function, list(row), {}) for row in rows), min(counts, default=None))
+        results = (self.call(function, list(row), {}) for row in rows)
+        return self.stream(map, results, min(counts, default=None), function, *sequences)
 
     def _builtin_iter(self, sequence: Any, /) -> Any:
         is_iterator = isinstance(sequence, Stream) and sequence.again is None
-        return sequence if is_iterator else Stream(type(iter(())), self.each(sequence), self.count(sequence))
+        if is_iterator:
+            return sequence
+        return self.stream(type(iter(())), self.each(sequence), self.count(sequence), sequence)
 
     def _builtin_next(self, stream: Any, /, *default: Any) -> Any:
         if not isinstance(stream, Stream) or stream.again is not None:
             raise CannotCapture("unsupported-syntax", f"`next` of {describe(stream)}")
-        item = next(stream.items, *default or (None,))
+        item = next(self._left(stream), *default or (None,))
         if item is None:
             raise CannotCapture("raises", "StopIteration")
         return item
@@ -139,7 +169,9 @@ class Iteration(MaskedArrays):
             "keys": lambda key: key,
         }
         name = kind.__name__
-        return Stream(type(kind({})), iter(()), len(items), lambda: (make[name](key) for key in self._keys(items)))
+        view = self.stream(type(kind({})), iter(()), len(items), owner)
+        view.again = lambda: (make[name](key) for key in self._keys(items))
+        return view
 
     # ---- what other rooms of the interpreter provide
 

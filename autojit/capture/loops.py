@@ -16,7 +16,7 @@ from autojit.capture.names import Flow, names
 from autojit.capture.regions import BREAK, RETURN, leaving
 from autojit.capture.statements import Signal
 from autojit.capture.undo import same_effects
-from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Opaque, Storage, Stream, Sym, make_dummy, plain
+from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Opaque, Storage, Sym, make_dummy, plain
 from autojit.errors import CannotCapture, SourceLine
 from autojit.ir.graph import Const, Graph, Operand, Value
 from autojit.ir.spec import PYTHON_DTYPES, Spec
@@ -40,11 +40,18 @@ class Loops(Carry):
         self.unrolled: dict[SourceLine, str] = {}  # loops that are no loops of the program, and why
 
     def _run_For(self, node: ast.For) -> Signal:
-        drawn, before = len(self.draws), self.effects()
+        held = len(self.held)
+        try:
+            return self._run_over(node)
+        finally:
+            del self.held[held:]
+
+    def _run_over(self, node: ast.For) -> Signal:
+        drawn, before, then = len(self.draws), self.effects(), self.now()
         course = self._course(node)
         if course is None:
             return super()._run_For(node)
-        if len(self.draws) > drawn or not same_effects(before, self.effects()):
+        if len(self.draws) > drawn or self.asked_since(then) or not same_effects(before, self.effects()):
             return self._rolled(node, course)  # what it runs over cannot be evaluated again, to unroll
         static = course.static
         if static is not None and len(static) <= UNROLL_TRIPS and not _has_loop(node):
@@ -80,15 +87,15 @@ class Loops(Carry):
             self.restore(state)
             if error.id in _FINAL:
                 raise
-            rolled = error
+            rolled = error.detail  # not the error: it has the frames of this call, and they would have it
         try:
             signal = unroll(node)
-            self._note(line, f"it cannot be rolled: {rolled.detail}")
+            self._note(line, f"it cannot be rolled: {rolled}")
             return signal
         except CannotCapture as error:
             if error.id != "long-loop":
                 raise
-            raise CannotCapture("long-loop", f"{error.detail}; it cannot be rolled: {rolled.detail}") from None
+            raise CannotCapture("long-loop", f"{error.detail}; it cannot be rolled: {rolled}") from None
 
     # ---- what a loop runs over
 
@@ -162,6 +169,7 @@ class Loops(Carry):
             return length, lambda index: self.binary(ast.Add, self.binary(ast.Mult, index, Known(step)), start)
         value = self.evaluate(node)
         if isinstance(value, Arr) and value.kind == "array" and value.dummy.ndim:
+            self.held.append(value)
             return value.shape[0], lambda index: self.getitem(value, index)
         return None
 
@@ -171,9 +179,8 @@ class Loops(Carry):
         test = True if course.test is None else self.test(course.test)
         if test is False:
             return self.unroll(iter(()), lambda: self.block(node.orelse))
-        for value in self.frame.env.values():
-            if isinstance(value, Stream):
-                raise CannotCapture("long-loop", "an iterator may be used up in it")
+        if self.sees_streams():
+            raise CannotCapture("long-loop", "an iterator may be used up in it")
         if any(isinstance(n, ast.Delete) for s in node.body for n in ast.walk(s)):
             raise CannotCapture("long-loop", "it deletes a name")
 
@@ -235,15 +242,18 @@ class Loops(Carry):
         local = self.frame.local_names
         exposed = Flow(node.body, local).entry(node.body, frozenset())
         bound = names(node.body).binds
+        targets: set[str] = set()
         if isinstance(node, ast.For):
-            bound |= names([node.target]).binds
-            exposed -= names([node.target]).binds
+            targets = names([node.target]).binds
+            bound |= targets
+            exposed -= targets
         else:
             header = names([node.test])
             bound |= header.binds
             exposed |= header.reads
-        if any(isinstance(value, Closure) and value.sees(self.frame) for value in self.frame.env.values()):
-            exposed |= bound  # a nested function sees the names of the moment
+        for value in self.frame.env.values():
+            if isinstance(value, Closure) and value.sees(self.frame):
+                exposed |= (bound & value.captured) - targets  # it sees the names of the moment
         bound &= local
         return Names(sorted(bound), frozenset(exposed & bound), self._live_after(node) & bound)
 
@@ -321,6 +331,9 @@ class Loops(Carry):
                 env[name].storage.choose(storages)
         made = {id(body.ends[name]): env[name] for name in (*body.names, *body.last)}
         made.update({id(value): self._named(next(after)) for value in body.behind})
+        if self.has_chosen:
+            for value in body.behind:
+                made[id(value)].storage.choose([value.storage])  # which the names' arrays may be, too
         leaves = {part: made[id(leaf)] for part, leaf in body.leaves.items()}
         broke = next(after) if leaving.broke is not None else None
         returned = next(after) if leaving.returned is not None else None
@@ -378,18 +391,32 @@ class Loops(Carry):
 
     def _trade(self, body: Body, course: Course, initial: dict[str, Any]) -> None:
         """After `u, v = v, u` in a loop: which array each name means depends on the number of iterations."""
-        static = course.static
-        if static is None:
-            raise CannotCapture("long-loop", "names trade their arrays, and the number of iterations is not known")
+        turns = self._turns(course, _order(body.moved))
         env = self.frame.env
         contents = {name: env[name] for name in body.moved}
         for name in body.moved:
             owner = name
-            for _ in range(len(static) % _order(body.moved)):
+            for _ in range(turns):
                 owner = body.moved[owner]
             array = initial[owner]
             self.write(array, self.read(contents[name]))
             env[name] = array
+
+    def _turns(self, course: Course, order: int) -> int:
+        """The number of iterations but for multiples of `order`; a plan is made for each."""
+        if course.static is not None:
+            return len(course.static) % order
+        step = course.step
+        if course.test is not None or not all(isinstance(bound, Known | Sym) for bound in (course.start, course.stop)):
+            raise CannotCapture("long-loop", "names trade their arrays, and the number of iterations is not known")
+
+        def turns(start: int, stop: int) -> int:
+            return max(0, -((start - stop) // step)) % order
+
+        template = f"(max(0, -(({{}} - {{}}) // {step})) % {order})"
+        left = self.compute(template, turns, course.start, course.stop)
+        # Where the bounds change from entry to entry it has few values all the same.
+        return self.static(replace(left, moving=False) if isinstance(left, Sym) else left)
 
     def _placeholder(self, spec: Spec) -> Operand:
         """Any value of a spec: the loop replaces it before it is read."""

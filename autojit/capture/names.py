@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+from autojit.ir.syntax import LEAVES, parts_of, walk
 
 #: The name that holds a plan's result for a moment, and the prefix of arguments taken out of native calls.
 TEMPORARY = "__autojit"
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-class _Names(ast.NodeVisitor):
-    """Collects the names that one function scope reads and binds, comprehensions and nested scopes apart."""
+class _Names:
+    """Collects the names that one function scope reads and binds, comprehensions and nested scopes apart.
+
+    It is an `ast.NodeVisitor` that knows its methods by type: every node of a function is visited, many times.
+    """
 
     def __init__(self) -> None:
         self.reads: set[str] = set()
@@ -23,9 +27,15 @@ class _Names(ast.NodeVisitor):
         self._depth = 0  # of expressions that may be skipped
 
     def visit(self, node: ast.AST) -> None:
-        """As in `ast.NodeVisitor`, but for what has no names in it: this is done to every node of a function."""
-        if not isinstance(node, ast.Constant | ast.expr_context | ast.operator):
-            super().visit(node)
+        """Collect the names of a node."""
+        kind = type(node)
+        if kind not in LEAVES:
+            _METHODS.get(kind, _Names.generic_visit)(self, node)
+
+    def generic_visit(self, node: Any) -> None:
+        """Collect the names of the parts of a node."""
+        for part in parts_of(node):
+            self.visit(part)
 
     def visit_Name(self, node: ast.Name) -> None:
         if not isinstance(node.ctx, ast.Store):  # `del` needs the name to be bound
@@ -87,7 +97,12 @@ class _Names(ast.NodeVisitor):
             self.binds.add(node.name)
         self.generic_visit(node)
 
-    visit_MatchStar = visit_MatchAs  # type: ignore[assignment] -- has a name too
+    visit_MatchStar = visit_MatchAs  # has a name too
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
+        if node.rest:
+            self.binds.add(node.rest)
+        self.generic_visit(node)
 
     def _scope(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef) -> None:
         inner = names(_evaluated_outside(node))
@@ -97,10 +112,10 @@ class _Names(ast.NodeVisitor):
         held = set(inner.captured)
         body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else [*node.body]
         inner = names([*body, *getattr(node, "type_params", ())])
-        outer = {name for part in ast.walk(node) if isinstance(part, ast.Nonlocal) for name in part.names}
+        outer = {name for part in walk(node) if isinstance(part, ast.Nonlocal) for name in part.names}
         own: set[str] = set()  # a class body reads a name from outside until it binds it
         if not isinstance(node, ast.ClassDef):
-            own = inner.binds | {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+            own = inner.binds | {part.arg for part in walk(node.args) if isinstance(part, ast.arg)}
         # What a nested scope may bind is as good as read: nobody knows when it does.
         self._hold(node, held | (inner.reads | inner.captured | outer) - (own - outer))
 
@@ -119,16 +134,14 @@ class _Names(ast.NodeVisitor):
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
         first = node.generators[0].iter
         inner = _Names()
-        for part in ast.iter_child_nodes(node):
+        for part in parts_of(node):
             if part is not node.generators[0]:
                 inner.visit(part)
-        for part in ast.iter_child_nodes(node.generators[0]):
+        for part in parts_of(node.generators[0]):
             if part is not first:
                 inner.visit(part)
-        walrus = {
-            n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr) and isinstance(n.target, ast.Name)
-        }
-        targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        walrus = {n.target.id for n in walk(node) if isinstance(n, ast.NamedExpr) and isinstance(n.target, ast.Name)}
+        targets = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)}
         self.reads |= (inner.reads | inner.captured) - targets
         self.binds |= walrus
         self.maybe |= walrus
@@ -141,13 +154,20 @@ class _Names(ast.NodeVisitor):
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
 
+_METHODS: dict[type, Any] = {
+    getattr(ast, name.removeprefix("visit_")): method
+    for name, method in vars(_Names).items()
+    if name.startswith("visit_")
+}
+
+
 def _evaluated_outside(node: ast.AST) -> list[ast.AST]:
     """The parts of a definition that the enclosing scope evaluates."""
     parts: list[ast.AST | None] = [*getattr(node, "decorator_list", ()), getattr(node, "returns", None)]
     arguments = getattr(node, "args", None)
     if isinstance(arguments, ast.arguments):
         parts += [*arguments.defaults, *arguments.kw_defaults]
-        parts += [part.annotation for part in ast.walk(arguments) if isinstance(part, ast.arg)]
+        parts += [part.annotation for part in walk(arguments) if isinstance(part, ast.arg)]
     parts += [*getattr(node, "bases", ()), *getattr(node, "keywords", ())]
     return [part for part in parts if part is not None]
 
@@ -208,7 +228,9 @@ class Flow:
 
         A function that the statements make is theirs to account for; not so where they run again and again.
         """
-        own = frozenset() if again else {id(node) for statement in statements for node in ast.walk(statement)}
+        if not self._holders:
+            return frozenset()
+        own = frozenset() if again else {id(node) for statement in statements for node in walk(statement)}
         found = [held for node, held in self._holders if id(node) not in own]
         return frozenset().union(*found) & self.local_names
 

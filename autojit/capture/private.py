@@ -23,7 +23,9 @@ def with_mangled_names(node: Any, enclosing_class: str) -> Any:
     Raises:
         CannotCapture: It defines or imports something with a private name, which would be told to have another.
     """
-    if not any(mangled(name, enclosing_class) != name for part in walk(node) for name in _names(part)):
+    if not enclosing_class or not any(
+        mangled(name, enclosing_class) != name for part in walk(node) for name in _names(part)
+    ):
         return node
     return ast.NodeTransformer.generic_visit(_Mangler(enclosing_class), copy.deepcopy(node))  # its own name stays
 
@@ -35,7 +37,7 @@ def _names(node: Any) -> list[str]:
 
 
 class _Mangler(ast.NodeTransformer):
-    """Keywords of calls and of class patterns are not mangled."""
+    """Gives names and attributes the names that CPython gives them. It leaves keywords of calls and patterns alone."""
 
     def __init__(self, enclosing_class: str) -> None:
         self.enclosing_class = enclosing_class

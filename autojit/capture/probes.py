@@ -14,7 +14,7 @@ from autojit.capture.regions import BREAK, CONTINUE, RETURN, Native, Region, Reg
 from autojit.capture.rest import exit_of
 from autojit.capture.source import compile_body
 from autojit.errors import CannotCapture
-from autojit.ir.syntax import parse, walk
+from autojit.ir.syntax import SCOPES, give_places, parse, walk, walk_statements
 
 #: What stands for probes, with the number of a region behind it, and for the twins, until the code is there.
 MARK = "autojit probe "
@@ -25,7 +25,7 @@ _TIMED_DEPTH = 4
 _TRUSTED = ("numpy", "scipy", "math", "sys", "os", "time")
 
 
-def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object, timed: bool) -> types.CodeType:
+def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object | None, timed: bool) -> types.CodeType:
     """The function's code with probes.
 
     A region `R` with statements `S`, whose live-ins are bound, becomes
@@ -47,13 +47,14 @@ def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object, ti
         tree: The regions.
         probes: By region number, an object with `on`, `enter(*live_ins)` and `unset`. A region without a
             probe stays as it is.
-        twins: An object whose `of(function)` says what to call instead of a function in native statements.
+        twins: An object whose `of(function)` says what to call instead of a function in native statements; `None`
+            to call the functions themselves.
         timed: Whether probes also have `begin()`, `end(start)` and `gettrace()`, and want to be told how long the
             statements take.
     """
     source = tree.source
     code = source.function.__code__
-    body = with_probes(tree, probes, timed)
+    body = with_probes(tree, probes, timed, twins is not None)
     node = source.node
     if isinstance(node, ast.Lambda):
         new = ast.copy_location(ast.FunctionDef("autojit_lambda", node.args, body, [], None, None), node)
@@ -64,7 +65,7 @@ def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object, ti
             new.decorator_list.append(ast.copy_location(ast.Constant(None), node))
             new.decorator_list[0].lineno = code.co_firstlineno
     _declare_first(new)
-    ast.fix_missing_locations(new)
+    give_places(new)
     like = code.replace(co_name=new.name)
     made = compile_body(new, like, source.enclosing_class, source.imports)
     if made is None or set(made.co_freevars) != set(code.co_freevars):
@@ -84,9 +85,9 @@ def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object, ti
     return inner(made).replace(co_name=code.co_name, co_qualname=code.co_qualname)
 
 
-def with_probes(tree: RegionTree, probes: Mapping[int, object], timed: bool) -> list[ast.stmt]:
+def with_probes(tree: RegionTree, probes: Mapping[int, object], timed: bool, has_twins: bool) -> list[ast.stmt]:
     """The statements of a tree with probes, which are constants: `MARK` and the region's number, and `TWINS`."""
-    return _Emitter(tree, probes, timed).region(tree.root)
+    return _Emitter(tree, probes, timed, has_twins).region(tree.root)
 
 
 class _Declarations(ast.NodeTransformer):
@@ -109,7 +110,7 @@ class _Declarations(ast.NodeTransformer):
 
 def _declare_first(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     """Move declarations to the top: a probe may name what the statements behind it declare."""
-    if any(isinstance(node, ast.Global | ast.Nonlocal) for node in walk(function)):
+    if any(isinstance(node, ast.Global | ast.Nonlocal) for node in walk_statements(function)):
         declarations = _Declarations()
         body = [declarations.visit(statement) for statement in copy.deepcopy(function.body)]
         first = body[:1] if ast.get_docstring(function) is not None else []
@@ -119,10 +120,10 @@ def _declare_first(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
 class _Emitter:
     """Puts the statements of a region tree together again, with probes."""
 
-    def __init__(self, tree: RegionTree, probes: Mapping[int, object], timed: bool) -> None:
+    def __init__(self, tree: RegionTree, probes: Mapping[int, object], timed: bool, has_twins: bool) -> None:
         self.probes = probes
         self.timed = timed
-        self.calls = _Calls(tree.source.namespace)
+        self.calls = _Calls(tree.source.namespace) if has_twins else None
 
     def region(self, region: Region) -> list[ast.stmt]:
         """The statements of a region, behind its probe."""
@@ -143,7 +144,7 @@ class _Emitter:
         """A native statement, with the probes of its blocks."""
         statement = native.statement
         if not native.blocks:
-            return self.calls.visit(copy.deepcopy(statement))
+            return self.with_twins(statement)
         statement, first = copy.copy(statement), []
         if native.rest is not None and native.rest.number in self.probes:
             statement, first = self.counted(native)
@@ -159,8 +160,12 @@ class _Emitter:
             setattr(statement, field, parts)
         for header in ("test", "iter"):
             if hasattr(statement, header):
-                setattr(statement, header, self.calls.visit(copy.deepcopy(getattr(statement, header))))
+                setattr(statement, header, self.with_twins(getattr(statement, header)))
         return statement
+
+    def with_twins(self, node: Any) -> Any:
+        """A statement or expression that calls what stands for the user's functions."""
+        return node if self.calls is None else self.calls.visit(node)
 
     def counted(self, native: Native) -> tuple[ast.stmt, list[ast.stmt]]:
         """A loop that can be moved on, and what stands before its body: the rest of it may be taken over.
@@ -177,28 +182,44 @@ class _Emitter:
             if hasattr(node, "lineno"):
                 ast.copy_location(node, loop)
         if isinstance(loop, ast.While):
-            first.append(exit_of(loop, self.calls.visit(copy.deepcopy(loop.test))))
+            first.append(exit_of(loop, self.with_twins(loop.test)))
         elif isinstance(loop, ast.For):
             made.target = loop.target
             made.iter.value.args = [loop.iter]
         return made, first
 
 
-class _Calls(ast.NodeTransformer):
+class _Calls:
     """`f(x)` becomes `twins.of(f)(x)` where `f` may be a function of the user's."""
 
     def __init__(self, namespace: Mapping[str, object]) -> None:
         self.namespace = namespace
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if self._may_be_users(node.func):
+    def visit(self, node: Any) -> Any:
+        """A node with such calls in it; what has none stays the same object, and no node is changed."""
+        if isinstance(node, SCOPES):
+            return node
+        new = node
+        for name in node._fields:
+            value = getattr(node, name, None)
+            other = value
+            if type(value) is list:
+                items = [self.visit(item) if isinstance(item, ast.AST) else item for item in value]
+                if any(item is not before for item, before in zip(items, value, strict=True)):
+                    other = items
+            elif isinstance(value, ast.AST):
+                other = self.visit(value)
+            if other is not value:
+                new = copy.copy(node) if new is node else new
+                setattr(new, name, other)
+        if isinstance(node, ast.Call) and self._may_be_users(node.func):
             of = ast.Attribute(ast.Constant(TWINS), "of", ast.Load())
-            new = ast.Call(of, [node.func], [])
-            for part in (of, of.value, new):
+            new = copy.copy(node) if new is node else new
+            twin = ast.Call(of, [new.func], [])
+            for part in (of, of.value, twin):
                 ast.copy_location(part, node.func)
-            node.func = new
-        return node
+            new.func = twin
+        return new
 
     def _may_be_users(self, function: ast.expr) -> bool:
         root = function
@@ -210,11 +231,6 @@ class _Calls(ast.NodeTransformer):
             return not hasattr(builtins, root.id)  # `super()` and `locals()` must stay what they are
         value = self.namespace.get(root.id)
         return not isinstance(value, types.ModuleType) or value.__name__.split(".")[0] not in _TRUSTED
-
-    def _skip(self, node: ast.AST) -> ast.AST:
-        return node
-
-    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _skip
 
 
 def _timed(region: Region, original: list[ast.stmt]) -> list[ast.stmt]:
@@ -252,8 +268,7 @@ def _probe(region: Region, original: list[ast.stmt]) -> ast.stmt:
     begun = TEMPORARY if region.usual else f"{mark}.on{late}"
     parsed = _answered(region, f"if {begun} and ({TEMPORARY} := {mark}.enter({arguments})) is not None:")
     # After all that the plan has done, which is pure but for what stands before the call.
-    callees = [copy.deepcopy(statement) for statement in region.statements if is_callee(statement)]
-    parsed.body += callees
+    parsed.body += [statement for statement in region.statements if is_callee(statement)]
     parsed.orelse = original
     return parsed
 

@@ -17,7 +17,7 @@ from autojit.capture.assigned import assigned_after, assigned_before
 from autojit.capture.names import TEMPORARY, Flow, names
 from autojit.capture.source import FunctionSource
 from autojit.errors import CannotCapture, SourceLine
-from autojit.ir.syntax import walk
+from autojit.ir.syntax import SCOPES, statements_of, walk, walk_statements
 
 #: How control leaves a region: at its end, or by one of these statements.
 END, RETURN, BREAK, CONTINUE = 0, 1, 2, 3
@@ -70,6 +70,7 @@ class Region:
         parts: What a split left: regions and native statements in program order; or `None`.
         early: The same for the calls that run before anybody has tried to capture the region; or `None`.
         once: Whether it runs no more often than the region it is an early part of, so that it needs no probe.
+        steady: For the rest of a loop that may be left: statements that do the same as long as it is not.
     """
 
     number: int
@@ -86,6 +87,7 @@ class Region:
     parts: list[Region | Native] | None = None
     early: list[Region | Native] | None = None
     once: bool = False
+    steady: list[ast.stmt] | None = None
 
     @property
     def exits(self) -> bool:
@@ -119,8 +121,8 @@ def leaving(node: ast.AST, in_loop: bool = False) -> Iterator[ast.AST]:
             yield from leaving(child, True)
         for child in node.orelse:
             yield from leaving(child, in_loop)
-    elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-        for child in ast.iter_child_nodes(node):
+    elif not isinstance(node, SCOPES):
+        for child in statements_of(node):
             yield from leaving(child, in_loop)
 
 
@@ -373,8 +375,9 @@ def is_empty(cell: types.CellType) -> bool:
 
 def sees_all_names(function: ast.AST) -> bool:
     """Whether a function asks for its own local names as such, or for its frame."""
-    harmless = {id(node.func) for node in walk(function) if isinstance(node, ast.Call) and node.args}
-    for node in walk(function):
+    nodes = list(walk(function))
+    harmless = {id(node.func) for node in nodes if isinstance(node, ast.Call) and node.args}
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             if node.id in _ALL_NAMES or (node.id in ("vars", "dir") and id(node) not in harmless):
                 return True
@@ -394,7 +397,7 @@ def _bound_now_and_then(statements: Sequence[ast.stmt]) -> frozenset[str]:
     """The names that loops in these statements bind in some of their iterations, but not in all."""
     found: frozenset[str] = frozenset()
     for statement in statements:
-        for node in walk(statement):
+        for node in walk_statements(statement):
             if isinstance(node, ast.For | ast.While):
                 found |= names(node.body).binds - assigned_after(node.body)
     return found

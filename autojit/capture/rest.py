@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 from collections.abc import Iterator
 from typing import Any
 
 from autojit.capture.names import TEMPORARY, names
-from autojit.capture.regions import Native, RegionTree, leaving
+from autojit.capture.regions import SCOPES, Native, RegionTree, leaving
 from autojit.ir.syntax import parse
 
 
@@ -26,6 +27,10 @@ def add_rest(tree: RegionTree, native: Native, moving: frozenset[str]) -> None:
 
     and the loop is told to break if it was left. `while test` counts as `for k in range(k, stop)` that breaks where
     `not test`, so that the test is asked as often as Python would.
+
+    Where the data decides when the loop is left, more can be said of a run of iterations in which it is not: which name
+    has which array after `u, v = v, u`. For such runs there is a second form, which raises instead: then NumPy takes
+    the run.
 
     Args:
         tree: The regions of the function.
@@ -71,6 +76,29 @@ def add_rest(tree: RegionTree, native: Native, moving: frozenset[str]) -> None:
     region = tree.rest_region(statements, {stop, counter}, moving | found.binds)
     if not region.late:
         native.rest = region
+        if native.left is not None:
+            region.steady = [_Raising().visit(copy.deepcopy(statement)) for statement in statements]
+
+
+class _Raising(ast.NodeTransformer):
+    """Has a loop raise where it breaks; loops in it, and functions, stay as they are."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+
+    def visit(self, node: ast.AST) -> Any:
+        """The node, changed."""
+        if isinstance(node, SCOPES):
+            return node
+        if isinstance(node, ast.Break) and self._depth == 1:
+            return ast.copy_location(ast.Raise(), node)
+        if not isinstance(node, ast.For | ast.While | ast.AsyncFor):
+            return self.generic_visit(node)
+        self._depth += 1
+        node.body = [self.visit(statement) for statement in node.body]
+        self._depth -= 1
+        node.orelse = [self.visit(statement) for statement in node.orelse]
+        return node
 
 
 def exit_of(loop: ast.While, test: ast.expr | None = None) -> ast.stmt:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,6 @@ from autojit.capture.iteration import MAX_TRIPS
 from autojit.capture.loop_parts import Body, Course
 from autojit.capture.names import TEMPORARY
 from autojit.capture.statements import Signal
-from autojit.capture.undo import containers_of
 from autojit.capture.values import (
     Arr,
     Closure,
@@ -112,7 +111,7 @@ class RowLoops(CarriedAttributes):
         """The lists of which a loop knows nothing but that an iteration may append one item."""
         if course.test is not None or self.in_loop or self.builder.predicate is not None:
             return []
-        if _LIST not in self.frame.env and any(isinstance(value, _HOLDERS) for value in self._reachable()):
+        if _LIST not in self.frame.env and any(isinstance(value, _HOLDERS) for value in self.meant()):
             return []
         named = [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
         found: list[_Filling] = []
@@ -126,17 +125,9 @@ class RowLoops(CarriedAttributes):
             items = self.frame.env.get(name)
             if not isinstance(items, Items) or items.kind is not list or items.path is not None:
                 continue
-            if named.count(name) == 1 and sum(value is items for value in self._reachable()) == 1:
+            if named.count(name) == 1 and sum(value is items for value in self.meant()) == 1:
                 found.append(_Filling(name, items, len(found)))
         return found
-
-    def _reachable(self) -> Iterator[Any]:
-        """What names and assigned attributes mean, and what is in their containers, as often as it is."""
-        frame: Frame | None = self.frame
-        while frame is not None:
-            yield from _with_items(frame.env.values())
-            frame = frame.caller or frame.parent
-        yield from _with_items(self.assigned_values())
 
     def _counted(self, course: Course) -> Course | None:
         """The course with a number of iterations that the plan is made for, and a count of them."""
@@ -189,7 +180,7 @@ class RowLoops(CarriedAttributes):
         if is_number or isinstance(value, LoopInt):
             return self._as_scalar(value)
         if isinstance(value, Arr) and value.python is None:
-            is_own = self._is_private(value) and self._references(value.storage) == means
+            is_own = self.is_private(value) and self.references(value.storage) == means
             is_own = is_own and value.dummy.flags.c_contiguous
             if value.kind != "array" or (is_own and value.dummy.ndim):
                 return value
@@ -316,14 +307,6 @@ class RowLoops(CarriedAttributes):
             return super().as_array(value)
         _ = value.count  # must be known
         return self.fresh(self.read(value.array))
-
-
-def _with_items(values: Iterable[Any]) -> Iterator[Any]:
-    """Values, and what is in the containers among them."""
-    held = list(values)
-    yield from held
-    for container, _ in containers_of(held):
-        yield from container.values
 
 
 def _once(body: list[ast.stmt]) -> Iterator[ast.stmt]:

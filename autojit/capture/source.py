@@ -131,7 +131,7 @@ def source_of(function: types.FunctionType) -> FunctionSource:
         try:
             known = syntax_of(function)
         except CannotCapture as error:
-            known = error
+            known = CannotCapture(error.id, error.detail)  # without the frames of this call
         _syntaxes[key] = known
     if isinstance(known, CannotCapture):
         raise CannotCapture(known.id, known.detail)
@@ -148,14 +148,13 @@ def syntax_of(function: types.FunctionType) -> Syntax:
     module = _module(code.co_filename, function.__globals__)
     known = module.imports
     found_there = module.definitions.get((code.co_name, code.co_firstlineno), ())
-    bare = [(_bare(node), enclosing_class) for node, enclosing_class in found_there]
-    candidates = [(with_mangled_names(node, enclosing_class), enclosing_class) for node, enclosing_class in bare]
+    candidates = [(with_mangled_names(_bare(node), within), within) for node, within in found_there]
     # A notebook compiles the statements of a cell one by one, so that a definition does not know the cell's imports.
     for imports in (known, ()) if known else ((),):
-        for bare, enclosing_class in candidates:
-            found = compile_body(bare, code, enclosing_class, imports)
+        for definition, within in candidates:
+            found = compile_body(definition, code, within, imports)
             if found is not None and same_code(found, code):
-                return bare, enclosing_class, imports
+                return definition, within, imports
     raise CannotCapture("no-source", f"the source of `{function.__qualname__}` does not match its bytecode")
 
 

@@ -120,6 +120,8 @@ class Statements(Draws):
         if count > _SHORT_LOOP:
             raise CannotCapture("long-loop", f"a loop of {count} iterations")
 
+        self.held.append(iterable)
+
         def turns() -> Iterator[Signal]:
             before = self.work
             for trips, item in enumerate(self.each(iterable), 1):
@@ -209,12 +211,13 @@ class Statements(Draws):
             if target.id not in self.frame.local_names:
                 raise CannotCapture("statement", f"the assignment to the global `{target.id}`")
             old = self.lookup(target.id, self.frame)
-            self.frame.env[target.id] = self.inplace(type(node.op), old, self.evaluate(node.value))
+            self.frame.env[target.id] = self.inplace(type(node.op), old, self.evaluate_beside(old, node.value))
             return None
         if isinstance(target, ast.Subscript):
-            owner, key = self.evaluate(target.value), self.evaluate(target.slice)
+            owner = self.evaluate(target.value)
+            key = self.evaluate_beside(owner, target.slice)
             old = self.subscript(owner, key)
-            new = self.inplace(type(node.op), old, self.evaluate(node.value))
+            new = self.inplace(type(node.op), old, self.evaluate_beside(Items(tuple, [owner, old]), node.value))
             # Written in place already; storing the same object again changes nothing.
             same = isinstance(old, Arr | Ragged) and new is old
             is_view = same and (isinstance(old, Ragged) or old.steps) and isinstance(owner, Arr | Ragged)
@@ -225,7 +228,7 @@ class Statements(Draws):
         assert isinstance(target, ast.Attribute)
         owner = self.evaluate(target.value)
         old = self.attribute(owner, target.attr)
-        new = self.inplace(type(node.op), old, self.evaluate(node.value))
+        new = self.inplace(type(node.op), old, self.evaluate_beside(old, node.value))
         # `self.x += y` writes the array; binding the same object again changes nothing.
         same = new is old and isinstance(old, Arr) and old.kind == "array"
         is_part = isinstance(owner, Arr) and target.attr in ("real", "imag") and owner.dtype.kind == "c"
@@ -244,9 +247,10 @@ class Statements(Draws):
         elif isinstance(target, ast.Tuple | ast.List):
             self._unpack(target, value)
         elif isinstance(target, ast.Subscript):
-            self._store_item(self.evaluate(target.value), self.evaluate(target.slice), value)
+            owner = self.evaluate_beside(value, target.value)
+            self._store_item(owner, self.evaluate_beside(Items(tuple, [value, owner]), target.slice), value)
         elif isinstance(target, ast.Attribute):
-            self._store_attribute(self.evaluate(target.value), target.attr, value)
+            self._store_attribute(self.evaluate_beside(value, target.value), target.attr, value)
         else:
             raise CannotCapture("statement", "an assignment to what is no name, item or attribute")
 

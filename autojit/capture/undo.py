@@ -7,10 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from autojit.capture.build import CaptureBuilder
-from autojit.capture.statements import Statements
-from autojit.capture.values import Closure, Items, Known, Storage, Sym
+from autojit.capture.reach import Reach
+from autojit.capture.values import Items, Known, Storage, Stream, Sym
 from autojit.errors import Reason
 from autojit.ir.graph import Operand, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A time: how many streams there were, and how often streams had been asked for items."""
+
+    streams: int
+    times: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,30 +55,15 @@ class State:
     owners_met: dict[tuple[str, str], Known]
     places: dict[tuple[int, str], Any]
     named: list[tuple[dict[str, Any], str, Any]]
+    held: int
+    asked: Asked
 
 
-class Undo(Statements):
+class Undo(Reach):
     """Saves and restores the state of a capture."""
 
     exits: list[Any]
     left: list[Reason]  # what is left to NumPy where the data leads there
-
-    def meant(self) -> list[Any]:
-        """What the names of all functions mean that can still be read, and the attributes that were assigned."""
-        found, waiting, seen = self.assigned_values(), [self.frame], set[int]()
-        while waiting:
-            frame = waiting.pop()
-            if frame is None or id(frame) in seen:
-                continue
-            seen.add(id(frame))
-            found += frame.env.values()
-            waiting += [frame.caller, frame.parent]
-            waiting += [value.frame for value in frame.env.values() if isinstance(value, Closure)]
-        return found
-
-    def assigned_values(self) -> list[Any]:
-        """What assigned attributes mean; those that are names for now are among the names."""
-        return [one.value for key, one in self.assigned.items() if key not in self.attribute_places]
 
     def effects(self) -> list[Any]:
         """What has been done so far to arrays, containers and attributes; for `same_effects`."""
@@ -92,7 +85,16 @@ class Undo(Statements):
             containers_of(self.meant()), dict(self.assigned), dict(self.owners_met),
             dict(self.attribute_places),
             [(one.frame.env, one.name, one.frame.env[one.name]) for one in self.attribute_places.values()],
+            len(self.held), self.now(),
         )  # fmt: skip
+
+    def now(self) -> Asked:
+        """The present time, for `asked_since`."""
+        return Asked(self.streams_made, len(self.asked))
+
+    def asked_since(self, then: Asked) -> list[Stream]:
+        """The streams that there were at a time and that have been asked for items since."""
+        return [stream for stream in self.asked[then.times :] if stream.number < then.streams]
 
     def restore(self, state: State) -> None:
         """Undo everything since `save`."""
@@ -126,7 +128,11 @@ class Undo(Statements):
         for env, name, value in state.named:
             env[name] = value
         for container, items in state.containers:
-            container.items = items.copy()
+            if is_changed([(container, items)]):
+                _refill(container, items)
+        for stream in self.asked_since(state.asked):
+            stream.is_lost = True  # its items are gone
+        del self.asked[state.asked.times :], self.held[state.held :]
 
 
 def same_effects(before: list[Any], after: list[Any]) -> bool:
@@ -134,22 +140,27 @@ def same_effects(before: list[Any], after: list[Any]) -> bool:
     return len(before) == len(after) and all(one is other for one, other in zip(before, after, strict=True))
 
 
+def _refill(container: Items, items: Any) -> None:
+    """Give a container what it had; an iterator that is under way goes on with it, as Python's does."""
+    found: Any = container.items
+    found.clear()
+    if isinstance(found, dict):
+        found.update(items)
+    else:
+        found += items
+
+
 def containers_of(values: Iterable[Any]) -> list[tuple[Items, Any]]:
-    """The containers among values and in each other, with copies of what is in them."""
-    found: dict[int, tuple[Items, Any]] = {}
-    waiting = list(values)
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, Items) and id(value) not in found:
-            found[id(value)] = (value, value.items.copy())
-            waiting += value.values
-    return list(found.values())
+    """The containers among values, each once, with copies of what is in them."""
+    found = {id(value): value for value in values if isinstance(value, Items)}
+    return [(container, container.items.copy()) for container in found.values()]
 
 
 def is_changed(containers: list[tuple[Items, Any]]) -> bool:
     """Whether a container has other items than it had."""
     return any(
         len(container.items) != len(items)
+        or (isinstance(items, dict) and list(container.items) != list(items))
         or any(
             one is not other for one, other in zip(container.values, Items(container.kind, items).values, strict=True)
         )

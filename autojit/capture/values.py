@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from autojit.capture.names import names
 from autojit.errors import CannotCapture, SourceLine
 from autojit.ir.graph import Operand, Value
 from autojit.ir.op import Op
@@ -301,12 +302,20 @@ class Stream:
         items: The items that are left; each is made when it is asked for.
         length: How many there were, as far as that is known.
         again: For a view of a dict: makes a new iterator for each loop.
+        holds: What its items are made of: values, and the frame of a generator expression.
+        number: How many streams were made before it.
+        level: The condition under which it was made, or asked for an item last.
+        is_lost: Whether it was asked for items by what was taken back afterwards.
     """
 
     kind: type
     items: Iterator[Any]
     length: int | None = None
     again: Callable[[], Iterator[Any]] | None = None
+    holds: tuple[Any, ...] = ()
+    number: int = 0
+    level: Operand | None = None
+    is_lost: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -323,6 +332,11 @@ class Closure:
         while outer is not None and outer is not frame:
             outer = outer.parent
         return outer is not None
+
+    @property
+    def captured(self) -> set[str]:
+        """The names outside that it, or a function made in it, reads or binds."""
+        return names([self.node]).captured
 
 
 @dataclass(eq=False, slots=True)
@@ -364,11 +378,13 @@ class Opaque:
         id: Of a reason.
         detail: What the user is told.
         cause: The native line that makes it, or that has met it first.
+        unset: Whether its name may have no value: then Python raises where it is read.
     """
 
     id: str
     detail: str
     cause: SourceLine | None = None
+    unset: bool = False
 
     def error(self) -> CannotCapture:
         """What its use raises."""
@@ -414,19 +430,6 @@ class Frame:
         if name in self.maybe:
             return CannotCapture("unbound", f"`{name}` may have no value here")
         return CannotCapture("raises", f"UnboundLocalError: `{name}` has no value here")
-
-
-def storages_in(values: Iterable[Any]) -> Iterator[Storage]:
-    """The storage of each array among values and in the lists, tuples and dicts among them."""
-    seen: set[int] = set()
-    waiting = list(values)
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, Arr):
-            yield value.storage
-        elif isinstance(value, Items) and id(value) not in seen:
-            seen.add(id(value))
-            waiting += value.values
 
 
 def describe(value: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autojit.compile.transfer import aligned_empty, enter, enter_window, is_aliasable
+from autojit.compile.transfer import Places, aligned_empty, enter, enter_window, readable_at
 from autojit.compile.xla import share
 from autojit.errors import Trapped
 from autojit.lowering.parameters import Parameter
@@ -43,17 +43,18 @@ class Frame:
         self._buffers: list[Any] = [None] * len(parameters)
         self._small: list[tuple[np.ndarray, int]] = []
         self._packs: list[tuple[np.ndarray, tuple[int, ...]]] = []
-        self._medium: list[tuple[np.ndarray, int, int]] = []
-        self._large: list[tuple[int, int]] = []
-        self._windows: list[tuple[int, Parameter]] = []
+        self._medium: list[tuple[np.ndarray, int, int, Places]] = []
+        self._large: list[tuple[int, int, Places]] = []
+        self._windows: list[tuple[int, Parameter, Places]] = []
         self._offsets: np.ndarray | None = None
         for number, parameter in enumerate(parameters):
             position = parameter.positions[0]
+            places = Places(parameter.shape, parameter.dtype)
             if parameter.kind == "window":
-                self._windows.append((number, parameter))
+                self._windows.append((number, parameter, places))
                 continue
             if parameter.kind == "array" and parameter.nbytes > MEDIUM:
-                self._large.append((number, position))
+                self._large.append((number, position, places))
                 continue
             memory = aligned_empty(parameter.shape, parameter.dtype)
             self._buffers[number] = share(memory)
@@ -62,7 +63,7 @@ class Frame:
             elif parameter.kind == "offsets":
                 self._offsets = memory
             elif parameter.nbytes > SMALL:
-                self._medium.append((memory, number, position))
+                self._medium.append((memory, number, position, places))
             else:
                 self._small.append((memory, position))
         self._has_large = bool(self._medium or self._large or self._windows)
@@ -88,15 +89,15 @@ class Frame:
 
     def _fill_large(self, values: Sequence[Any], lent: list[np.ndarray]) -> list[Any]:
         buffers = self._buffers.copy()
-        for memory, number, position in self._medium:
+        for memory, number, position, places in self._medium:
             array = values[position]
-            if is_aliasable(array):
-                buffers[number] = share(array)
+            if start := readable_at(array):
+                buffers[number] = places.at(start)
             else:
                 memory[...] = array
-        for number, position in self._large:
-            buffers[number] = enter(values[position], lent)
-        for index, (number, parameter) in enumerate(self._windows):
-            buffers[number], before = enter_window(values[parameter.positions[0]], parameter, lent)
+        for number, position, places in self._large:
+            buffers[number] = enter(values[position], places, lent)
+        for index, (number, parameter, places) in enumerate(self._windows):
+            buffers[number], before = enter_window(values[parameter.positions[0]], parameter, places, lent)
             self._offsets[index] = before  # type: ignore[index] -- made where there are windows
         return buffers

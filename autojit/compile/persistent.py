@@ -8,6 +8,7 @@ import hashlib
 import os
 import platform
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import jaxlib.version
@@ -53,17 +54,35 @@ def opened(directory: str) -> DiskCache | None:
 @functools.cache
 def version() -> str:
     """A digest of what decides how a graph becomes machine code: autojit, jax, NumPy, XLA's flags, the processor."""
-    package = Path(__file__).parents[1]
-    files = sorted((str(path.relative_to(package)), path.stat()) for path in package.rglob("*.py"))
     parts = [
-        *(f"{name} {status.st_size} {status.st_mtime_ns}" for name, status in files),
+        *sorted(_files(Path(__file__).parents[1])),
         f"jax {jax_version()} jaxlib {jaxlib.version.__version__} numpy {np.__version__}",
         *(f"{name}={os.environ.get(name)}" for name in ("XLA_FLAGS", "LIBXLA_FLAGS")),
-        platform.platform(),
+        _system(),
         _processor(),
         str(os.cpu_count()),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _files(folder: str | Path, inside: str = "") -> Iterator[str]:
+    """Name, size and time of the sources in a folder, in a third of the time of `Path.rglob`."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = f"{inside}{entry.name}"
+            if entry.name.endswith(".py"):
+                status = entry.stat()
+                yield f"{name} {status.st_size} {status.st_mtime_ns}"
+            elif entry.is_dir(follow_symlinks=False) and entry.name != "__pycache__":
+                yield from _files(entry.path, f"{name}/")
+
+
+def _system() -> str:
+    """The operating system; `platform.platform()` would look for the C library's version, too."""
+    if not hasattr(os, "uname"):
+        return platform.platform()
+    system = os.uname()
+    return f"{system.sysname} {system.release} {system.machine}"
 
 
 def _processor() -> str:

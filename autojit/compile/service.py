@@ -1,7 +1,8 @@
 """The compiler process: it has jax, which takes longer to import than many a program runs, and this process has not.
 
 It is started when a program has something to compile, and ends with it. It is no child of this process, which may wait
-for its children, and does not compete with it for the interpreter.
+for its children, and does not compete with it for the interpreter. Three sockets lead to it: one for questions whose
+answers the program waits for, one for others, and one over which nothing is said, and whose end is its end.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from autojit.jax_names import POSTPONED
 #: How often the process may end, as it starts or in the middle of its work, before nothing is given to it any more.
 _MOST_ENDS = 3
 #: For so many seconds it may wait for time that nobody else wants; then it is started as other processes are.
-LEISURE = 2.0 if hasattr(os, "SCHED_IDLE") else 0.0
+LEISURE = 2.0 if hasattr(os, "SCHED_IDLE") and len(os.sched_getaffinity(0)) > 1 else 0.0
+#: At leisure an answer may take so many seconds; then the process is started anew, and asked again.
+PATIENCE = 10.0
 #: Its standard streams are nobody's: the program's own must not change.
 _SHELL = ("/bin/sh", "-c", '"$0" "$@" </dev/null >/dev/null 2>&1 &')
 _START = str(Path(__file__).with_name("start.py"))
@@ -48,6 +51,10 @@ class _Gone(EOFError):
     """The process was not there any more when it was to be asked."""
 
 
+class _Late(OSError):
+    """The answer takes too long."""
+
+
 class _Line:
     """One of the connections to the process: one question at a time, and its answer."""
 
@@ -68,11 +75,15 @@ class _Line:
         except OSError:
             return False
 
-    def ask(self, question: bytes) -> bytes:
+    def ask(self, question: bytes, patience: float | None = None) -> bytes:
         """The answer to a question, or without one what the process says by itself.
 
+        Args:
+            question: What is asked.
+            patience: How many seconds the answer may take.
+
         Raises:
-            OSError, EOFError: The process is not there any more.
+            OSError, EOFError: The process is not there any more, or the answer takes longer.
             AutojitError: This thread is asking already.
         """
         me = threading.get_ident()
@@ -85,6 +96,8 @@ class _Line:
                     raise _Gone
                 if question:
                     self._connection.send_bytes(question)
+                if patience is not None and not self._connection.poll(patience):
+                    raise _Late
                 return self._connection.recv_bytes()
             finally:
                 self._asks = 0
@@ -162,8 +175,11 @@ class Service:
         """
         try:
             return self._ask(question)
-        except _Gone:  # it has ended while nobody wanted anything
-            return self._ask(question)
+        except _Gone:  # it has ended while nobody wanted anything, or was replaced
+            try:
+                return self._ask(question)
+            except _Gone as error:
+                raise CompilerEnded("the process that compiles ends again and again") from error
 
     def _ask(self, question: bytes) -> bytes:
         with self._lock:
@@ -174,15 +190,20 @@ class Service:
                 self._wait_for_start()
             if not self._is_ready:
                 raise CompilerEnded(self.trouble or f"{_NOT_STARTED}: it ended at once")
+        patience = PATIENCE if self._is_leisurely else None
         try:
-            return lines["later" if threading.get_ident() == self.patient else "now"].ask(question)
+            return lines["later" if threading.get_ident() == self.patient else "now"].ask(question, patience)
         except AutojitError:  # nothing was asked
             raise
         except BaseException as error:  # also one of a signal: the answer would be taken for that to another question
+            is_late = isinstance(error, _Late)
             with self._lock:
-                if self._lines is lines:
-                    self._hang_up()
-                    self._ends += 1
+                is_replaced = self._lines is not lines  # another thread's answer took too long
+                if not is_replaced:
+                    self._hang_up()  # the next one is not at leisure
+                    self._ends += not is_late
+            if is_late or (is_replaced and isinstance(error, OSError | EOFError) and not self._is_closed):
+                raise _Gone from None
             if isinstance(error, OSError | EOFError) and not isinstance(error, _Gone):
                 raise CompilerEnded("the process that compiles has ended in the middle of its work") from error
             raise
@@ -191,7 +212,7 @@ class Service:
         """The connections, made now if there are none."""
         if not (self._lines or self._is_closed or self.trouble):
             self._is_leisurely = leisurely
-            pairs = {name: sys.modules[_CONNECTION].Pipe() for name in ("now", "later")}
+            pairs = {name: sys.modules[_CONNECTION].Pipe() for name in ("now", "later", "end")}
             theirs = [other.fileno() for _, other in pairs.values()]
             given = [*map(str, theirs), str(int(leisurely)), *PATHS]
             environment = {**os.environ, "AUTOJIT_FLAGS": "--disk_cache=0"}

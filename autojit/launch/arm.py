@@ -1,7 +1,8 @@
 """Functions that are instrumented at their first call, in the place of their own code.
 
 An armed function hands its first call to a `First`, which gives it its own code with probes: whoever holds the function
-calls what it is then. One that is never called costs nothing.
+calls what it is then. One that is never called costs nothing. Functions that are called from these, and have no loops
+of their own, are not armed: those that call them give them probes.
 """
 
 from __future__ import annotations
@@ -17,26 +18,33 @@ import numpy as np
 from autojit.api import is_enabled, strict_reasons
 from autojit.capture.source import original_of, put_code
 from autojit.config import Config
-from autojit.runtime.function import SUSPENDS, Controller, before_the_end, is_alone
+from autojit.launch.rewrite import FILES
+from autojit.runtime.allowance import ALLOWANCE
+from autojit.runtime.controllers import before_the_end, is_alone
+from autojit.runtime.function import SUSPENDS, Controller
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.trouble import Trouble
+from autojit.runtime.twins import is_looked_into
 
 _MARK = "autojit first"
+_INSTRUMENTS = threading.RLock()  # the functions that others call
 #: The functions that are armed or instrumented.
 ARMED: weakref.WeakSet[First] = weakref.WeakSet()
 
 
 class First:
-    """Takes the first call of a function.
+    """Takes the first call of a function, or looks into it before.
 
     Args:
         function: The user's function.
         config: The flags.
+        is_callee: Whether another one calls it that is looked into: then its module need not know NumPy.
     """
 
-    def __init__(self, function: types.FunctionType, config: Config) -> None:
+    def __init__(self, function: types.FunctionType, config: Config, is_callee: bool = False) -> None:
         self.function = function
         self.config = config
+        self.is_callee = is_callee
         self.controller: Controller | None = None
         self._state = "armed"  # then "deciding", then "decided"
         self._lock = threading.RLock()  # a finalizer may call the function while this thread instruments it
@@ -48,18 +56,27 @@ class First:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._state != "decided":
-            self._decide()
+            self.decide()
         # While another thread decides, or this one below, the function is still the one that leads here.
         return (self.function if self._state == "decided" else self.original)(*args, **kwargs)
 
-    def _decide(self) -> None:
+    def mark(self) -> None:
+        """Let the function tell that it is looked into, now or at its first call."""
+        function = self.function
+        function.__autojit_original__ = self.original  # type: ignore[attr-defined] -- functions take attributes
+        self.original.__autojit_in_place__ = function  # type: ignore[attr-defined] -- as above
+        vars(function).pop("__autojit_code__", None)  # another function's, whose attributes were copied
+        ARMED.add(self)
+
+    def decide(self) -> None:
+        """Put probes into the function, or leave it alone for ever."""
         if not self._lock.acquire(blocking=False):
             return
         try:
             if self._state == "armed":
                 self._state = "deciding"
                 self._install(self.original.__code__)
-                if _knows_numpy(self.function):
+                if self.is_callee or _knows_numpy(self.function):
                     self._instrument()
                 self._state = "decided"
         finally:
@@ -68,7 +85,8 @@ class First:
     def _instrument(self) -> None:
         """Put probes into the function; where that fails, it stays as it is."""
         try:
-            self.controller = _InPlace(self.original, self.config, self._install)
+            with ALLOWANCE.spending():
+                self.controller = _InPlace(self.original, self.config, self._install, self.is_callee)
         except Exception as error:
             if is_the_programs(error):
                 raise
@@ -89,10 +107,31 @@ class _InPlace(Controller):
     """The controller of a function that keeps its identity: `put(code)` gives it its code."""
 
     def __init__(
-        self, original: types.FunctionType, config: Config, put: Callable[[types.CodeType], types.FunctionType]
+        self,
+        original: types.FunctionType,
+        config: Config,
+        put: Callable[[types.CodeType], types.FunctionType],
+        is_callee: bool,
     ) -> None:
         self._put = put
-        super().__init__(original, config, False, strict_reasons, is_enabled(config))
+        super().__init__(original, config, False, strict_reasons, is_enabled(config), is_callee)
+
+    def _twin(self, function: types.FunctionType) -> types.FunctionType:
+        """Put probes into a function that a native statement calls: then nobody has to ask for its twin.
+
+        Functions of modules that are not armed stay as they are.
+        """
+        if function.__code__.co_filename not in FILES:
+            return function
+        with _INSTRUMENTS:
+            if is_looked_into(function):  # by another thread, from another function
+                return function
+            first = First(function, self.config, is_callee=True)
+            first.mark()
+            first.decide()
+        if first.controller is not None:
+            self.adopt(first.controller)
+        return function
 
     def _install(self) -> types.FunctionType:
         return self._put(self.original.__code__ if self.tree is None else self.instrumented())
@@ -123,11 +162,8 @@ def arm(value: Any, config: Config) -> Any:
         first = First(function, config)
         stub = _stub(code, first)
         if stub is not None:
-            function.__autojit_original__ = first.original  # type: ignore[attr-defined] -- functions take attributes
-            first.original.__autojit_in_place__ = function  # type: ignore[attr-defined] -- as above
-            vars(function).pop("__autojit_code__", None)  # another function's, whose attributes were copied
+            first.mark()
             put_code(function, stub)
-            ARMED.add(first)
     return value
 
 

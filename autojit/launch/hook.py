@@ -17,6 +17,7 @@ from autojit.errors import FlagError
 from autojit.launch.arm import arm
 from autojit.launch.rewrite import code_of
 from autojit.launch.scope import Scope
+from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.background import MAKING
 from autojit.runtime.twins import libraries
 
@@ -78,6 +79,7 @@ def install(scope: Scope | None = None, config: Config | None = None) -> None:
         scope: Which modules; the user's own by default.
         config: The flags of their functions; those of the process by default.
     """
+    ALLOWANCE.limit()
     libraries()  # what it imports must not ask the finder
     others = [other for other in sys.meta_path if type(other) is not Finder]
     # In the place of Python's own finder, which it asks: those before it go first, as ever.

@@ -13,12 +13,15 @@ from autojit.config import Config
 from autojit.launch.module_loops import arm_loops
 
 _MARK = "\0autojit arm"  # what nobody has in a program
+#: The files of the modules whose functions may be given probes: those with loops are armed, which give them to others.
+FILES: set[str] = set()
 
 
 def script_code_of(
     source: bytes | str, file: str, arm: Callable[[Any], Any], namespace: dict[str, Any], config: Config
 ) -> types.CodeType:
     """`code_of` a module that runs once, in `namespace`: its own loops have probes."""
+    FILES.add(file)
     tree: Any = compile(source, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     text = source if isinstance(source, str) else decode_source(source)
     code = None
@@ -41,6 +44,7 @@ def code_of(source: bytes | str, file: str, arm: Callable[[Any], Any]) -> types.
     Raises:
         SyntaxError: The text is not Python.
     """
+    FILES.add(file)
     tree: Any = compile(source, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     with contextlib.suppress(RecursionError):  # what the compiler can take may be deeper: nothing is armed, or a part
         tree = _Arm().visit(tree)

@@ -32,11 +32,15 @@ class Scope:
             module: Its name.
             file: Where its source lies.
         """
-        if file.startswith(_PACKAGE) or any(_matches(module, pattern) for pattern in self.exclude):
+        if file.startswith(_PACKAGE) or self.leaves_out(module):
             return False
         if any(_matches(module, pattern) for pattern in self.include):
             return True
         return not file.startswith((*libraries(), "<"))
+
+    def leaves_out(self, module: str) -> bool:
+        """Whether a module stays as it is because the user has said so; the program itself is `__main__`."""
+        return any(_matches(module, pattern) for pattern in self.exclude)
 
 
 def _matches(module: str, pattern: str) -> bool:

@@ -72,10 +72,12 @@ def _too_early(function: Function) -> str:
         return f"{heat.seconds:.2g} s of {price:.2g} s in NumPy"
     if heat.calls == 1:
         return "called once"
-    return "its turn had not come" if DOOR.is_open else DOOR.found or "what compiles was not ready"
+    if not DOOR.is_open:
+        return DOOR.found or "what compiles was not ready"
+    return "its turn had not come, of all that may be spent on the program"
 
 
 def _price(probe: Probe) -> float:
     """As `WarmUp.pays` has it, but for what earlier processes have found."""
-    price = price_of(probe.price, probe.crowd.dropped)
+    price = price_of(probe.price, probe.crowd.dropped, probe.is_part)
     return price if probe.around is None else 2 * price

@@ -11,6 +11,8 @@ from autojit.jax_names import jnp, lax
 from autojit.ops import exact
 from autojit.ops.elementwise_arithmetic import kind
 
+#: Whether `np.nextafter` of two equal halves is the first one, as it was before NumPy 2.5, where they are zeros.
+_KEEPS_FIRST_HALF = not np.signbit(np.nextafter(np.float16(0.0), np.float16(-0.0)))
 #: Explicit mantissa bits and exponent bias of the float dtypes.
 _LAYOUT = {2: (10, 15), 4: (23, 127), 8: (52, 1023)}
 
@@ -149,8 +151,7 @@ def nextafter(x: Any, y: Any) -> Any:
     a, b = jnp.where(a < 0, lowest - a, a), jnp.where(b < 0, lowest - b, b)
     moved = jnp.where(a < b, a + 1, a - 1)
     moved = jnp.where((moved == 0) & (a < 0), lowest, jnp.where(moved < 0, lowest - moved, moved))
-    # Between equal zeros NumPy's float16 keeps the first one.
-    same = x if dtype == jnp.float16 else y
+    same = x if dtype == jnp.float16 and _KEEPS_FIRST_HALF else y
     result = jnp.where(a == b, same, lax.bitcast_convert_type(moved, dtype))
     return jnp.where((x != x) | (y != y), jnp.full_like(x, jnp.nan), result)
 

@@ -51,13 +51,15 @@ def _lower(function: np.ufunc) -> Callable[..., Any]:
     def lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
         dtypes = loop_dtypes(function, node.specs, node.keywords.get("dtype"))
         xs = cast_operands(node, xs, dtypes, trap)
-        _, exponent = known_operands(node, xs)
+        base, exponent = known_operands(node, xs)
         if kind(exponent) == "i":
             # NumPy raises: integers to negative integer powers are not allowed.
             trap_if((exponent < 0).any(), trap)
         trap_if(unfinished(*known_operands(node, xs)), trap)
         trap_if(of_large(exponent), trap)  # its product with a logarithm may overflow
         known = exponent if isinstance(node.inputs[1], Const) and exponent.ndim == 0 else None
+        if not _is_multiplied_out(known):
+            trap_if(of_large(base), trap)  # its absolute value may be infinite, and so the logarithm
         x, y = exact.broadcast(*xs, shape=node.outputs[0].spec.shape)
         if kind(x) == "f" and not _is_other_than_half(node.inputs[1]):
             # NumPy's loops take the square root for an exponent that stands still; these bases tell the two apart.
@@ -65,6 +67,11 @@ def _lower(function: np.ufunc) -> Callable[..., Any]:
         return (_power(x, y, known),)
 
     return lower
+
+
+def _is_multiplied_out(exponent: Any) -> bool:
+    """Whether powers of complex numbers with this exponent, known or `None`, are products."""
+    return exponent is not None and complex(exponent) in range(-_COMPLEX_LIMIT, _COMPLEX_LIMIT + 1)
 
 
 def _is_other_than_half(exponent: Any) -> bool:
@@ -78,7 +85,7 @@ def _power(x: Any, y: Any, known: Any) -> Any:
         if known is not None and float(known) in range(1, _FLOAT_LIMIT + 1):
             return in_float32(lambda z: product(z, int(known)))(x)
         return in_float32(lax.pow)(x, y)
-    if known is not None and complex(known) in range(-_COMPLEX_LIMIT, _COMPLEX_LIMIT + 1):
+    if _is_multiplied_out(known):
         return _complex_product(x, int(known.real))
     return RULES["power"](x, y) if known is not None else _complex_power(x, y)
 

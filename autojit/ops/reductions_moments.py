@@ -28,6 +28,8 @@ def count_of(x: Any, axes: tuple[int, ...]) -> int:
 
 _BY_ROWS = ContextVar("by_rows", default=False)
 
+#: In programs with loops, of fewer elements than that each result is made by one plain reduction.
+_PLAIN = 80
 #: The least number of elements of arrays that are added up row by row in loops, and lengths of rows, the best first.
 _LONG = 32768
 _ROWS = (256, 250, 200, 240, 192, 160, 128, 125, 100, 96, 80, 64, 60, 50, 48, 40)
@@ -93,11 +95,21 @@ def _sum_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     if all(x.shape[axis] == 1 for axis in axes):
         return jnp.squeeze(x, axes).astype(dtype)
     x = x.astype(_wide(dtype))
-    if stages.are_useful(x, axes):
+    if _in_stages(x, axes):
         return stages.total(x, axes).astype(dtype)
     if x.ndim == 1 and kind(x) == "f" and x.shape[0] >= _SHORT:
         return sum_by_rows(x).astype(dtype)
     return jnp.sum(x, axis=axes, dtype=x.dtype).astype(dtype)
+
+
+def _in_stages(x: Any, axes: tuple[int, ...]) -> bool:
+    """Whether a sum or product is made in stages.
+
+    Programs with loops are compiled without trees and YNN, so that a plain reduction is fused with what makes its
+    operand. Over leading axes it makes vectors of results, and starting one kernel takes less time than several.
+    """
+    is_plain = _BY_ROWS.get() and x.ndim - 1 not in axes and count_of(x, axes) < _PLAIN
+    return not is_plain and stages.are_useful(x, axes)
 
 
 def sum_by_rows(x: Any) -> Any:
@@ -126,7 +138,7 @@ def product_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     if not axes:
         return exact.multiply(jnp.ones_like(x), x)
     x = x.astype(_wide(dtype))
-    multiply = stages.product if stages.are_useful(x, axes) else _product
+    multiply = stages.product if _in_stages(x, axes) else _product
     return exact.wrapping(lambda x: multiply(x, axes), x).astype(dtype)
 
 

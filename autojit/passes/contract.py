@@ -92,7 +92,7 @@ def _axes(node: Node, product: Node) -> _Axes | None:
     spec = product.outputs[0].spec
     if spec.dtype not in _DTYPES or product.params or node.keywords.get("dtype", spec.dtype) != spec.dtype:
         return None
-    if any(x.spec.dtype != spec.dtype or x.spec.kind != "array" for x in product.inputs):
+    if any(x.spec.kind != "array" or x.spec.dtype.kind not in "fc" for x in product.inputs):
         return None
     axis = node.keywords.get("axis")
     ndim = spec.ndim
@@ -119,7 +119,7 @@ def _axes(node: Node, product: Node) -> _Axes | None:
 
 
 def _matmul(emitter: Emitter, node: Node, product: Node, axes: _Axes) -> Operand:
-    shape = product.outputs[0].spec.shape
+    shape, dtype = product.outputs[0].spec.shape, product.outputs[0].spec.dtype
 
     def call(name: str, *inputs: Operand, **params: object) -> Operand:
         (value,) = emitter.add(TABLE[name], inputs, params, node.source)
@@ -127,6 +127,8 @@ def _matmul(emitter: Emitter, node: Node, product: Node, axes: _Axes) -> Operand
 
     def matrix(x: Operand, rows: tuple[int, ...], columns: tuple[int, ...]) -> Operand:
         """The factor with some axes laid out as rows and the others as columns."""
+        if x.spec.dtype != dtype:  # as `np.multiply` casts it
+            x = call("astype", x, dtype=dtype)
         before = len(shape) - x.spec.ndim
         wanted = [place - before for place in (*rows, *columns)]
         squeezed = sorted(wanted)

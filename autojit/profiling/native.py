@@ -12,8 +12,8 @@ from typing import Any
 from jax.profiler import TraceAnnotation
 
 from autojit.profiling.spans import Place
+from autojit.runtime.controllers import CONTROLLERS
 from autojit.runtime.environment import set_own_tracer
-from autojit.runtime.function import CONTROLLERS
 from autojit.runtime.history import Profiled
 from autojit.runtime.plans import is_numpys
 from autojit.runtime.probe import Probe

@@ -20,7 +20,8 @@ from autojit.ir.graph import Operand, Value
 from autojit.partition.steps import ClusterStep, Step
 from autojit.profiling.native import NativeLines
 from autojit.profiling.spans import Place, within
-from autojit.runtime.function import CONTROLLERS, Controller
+from autojit.runtime.controllers import CONTROLLERS
+from autojit.runtime.function import Controller
 from autojit.runtime.listening import EAR
 from autojit.runtime.plan import Plan
 from autojit.runtime.probe import Probe

@@ -30,11 +30,13 @@ MAKING: set[int] = set()
 def making() -> Iterator[None]:
     """This thread makes a plan."""
     me = threading.get_ident()
+    is_inner = me in MAKING
     MAKING.add(me)
     try:
         yield
     finally:
-        MAKING.discard(me)  # another thread may get the number
+        if not is_inner:
+            MAKING.discard(me)  # another thread may get the number
 
 
 @contextlib.contextmanager
@@ -100,8 +102,8 @@ class Background:
                     return False
                 self._thread = thread
                 self._pending = left
-            self._pending += 1
             self._jobs.put(job)
+            self._pending += 1
             return True
 
     def wait(self) -> None:
@@ -115,6 +117,10 @@ class Background:
     def is_here(self) -> bool:
         """Whether the caller is a job."""
         return threading.get_ident() == self._own
+
+    def is_busy(self) -> bool:
+        """Whether there are jobs that are not done."""
+        return self._pending > 0 and self._thread is not None and self._thread.is_alive()
 
     def was_at_work(self) -> bool:
         """Whether the parent of this process was making plans, and may have held locks."""

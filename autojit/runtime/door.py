@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import importlib
 import math
 import operator
@@ -9,7 +11,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,23 +19,49 @@ import numpy as np
 from autojit.compile.service import SERVICE
 from autojit.errors import AutojitError
 from autojit.runtime import heat
-from autojit.runtime.background import making
+from autojit.runtime.allowance import ALLOWANCE, BESIDE, part_of_compiling
+from autojit.runtime.background import BACKGROUND, making
 from autojit.runtime.forks import cuts_off_if
 from autojit.runtime.interrupts import deferred
+from autojit.versions import unsuited
 
 #: Seconds that opening takes.
 SECONDS = 0.2
+#: Seconds that the process that compiles takes for its own imports.
+_SERVICE_STARTS = 1.0
 #: Where NumPy is not itself, or nobody is there yet who compiles, it is looked at again after so many seconds.
 _PAUSE = 0.1
+#: A fork waits so long for the thread that opens: its child would not have that thread, and half of the modules.
+_FORK_WAITS = 1.0
 #: How many kinds of calls are remembered.
 _MOST = 256
 _MAKER = "autojit.runtime.maker"
+#: The packages whose modules are behind it.
+_OURS = ("autojit", "jax", "jaxlib", "ml_dtypes", "opt_einsum")
+#: More objects than are made while it opens.
+_NEVER = 10_000_000
 #: The modules whose functions the op table lists, as they are when autojit is imported.
 _LISTED = {module.__name__: dict(vars(module)) for module in (np, np.linalg, np.fft, np.random, math)}
 
 
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for no garbage while thousands of functions and classes are made, which all stay.
+
+    That would take a third of the time. Whether the program collects garbage at all is left as it is.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(_NEVER, *before[1:])
+    ours = gc.get_threshold()
+    try:
+        yield
+    finally:
+        if gc.get_threshold() == ours:  # the program has not changed it meanwhile
+            gc.set_threshold(*before)
+
+
 class Door:
-    """Opened once, by the thread that has use for it, while others go on in NumPy.
+    """Opened once, by the thread that has use for it or by the one in the background, while others go on in NumPy.
 
     Attributes:
         is_open: Whether all that lies behind it has been imported.
@@ -50,12 +78,15 @@ class Door:
         #: The kinds of calls that are worth a compilation.
         self._hot: dict[heat.Heat, None] = {}
         self._was_half_open = False
+        self._is_started = False  # what compiles, for a program that has an allowance
         self._renew()
 
     def _renew(self) -> None:
         # Reentrant: a finalizer may come in while the same thread imports.
         self._lock = threading.RLock()
         self._opens = 0  # the thread that does
+        # The thread that does, and has the lock; twice where a signal handler forks meanwhile.
+        self._forks: list[int] = []
 
     def open(self) -> Any:
         """The module that makes plans.
@@ -76,15 +107,21 @@ class Door:
         return self._maker
 
     def _import(self) -> None:
-        if trouble := self._error or _replaced():
+        if trouble := self._error or unsuited() or _replaced():
             raise AutojitError(trouble)
         before = set(sys.modules)
-        with deferred(), making():  # what is called meanwhile is NumPy's
+        is_beside = BACKGROUND.is_here()
+        # Beside the program garbage is collected as ever: the program may look, or fork.
+        collecting = contextlib.nullcontext() if is_beside else _uncollected()
+        # What is called meanwhile is NumPy's.
+        with ALLOWANCE.spending(BESIDE if is_beside else 1.0), deferred(), making(), collecting:
             maker = importlib.import_module(_MAKER)
             self._error = _replaced()  # meanwhile: nobody knows what the table holds
             if self._error:
                 raise AutojitError(self._error)
-            self._modules = {name: module for name, module in sys.modules.items() if name not in before}
+            # Other threads may have imported modules of the program's meanwhile.
+            new = [name for name in list(sys.modules) if name not in before and name.partition(".")[0] in _OURS]
+            self._modules = {name: sys.modules[name] for name in new}
             self._maker, self.is_open = maker, True
             self._hot.clear()
 
@@ -117,14 +154,43 @@ class Door:
             del self._hot[next(iter(self._hot))]
         seconds = sum(each.seconds for each in list(self._hot))
         if hot.verdict is not None and hot.verdict.wins:  # an earlier process has found what this very call would gain
-            seconds += hot.verdict.numpy_seconds - hot.verdict.compiled_seconds
-        return self.is_worth(seconds)
+            return self.is_worth(seconds + hot.verdict.numpy_seconds - hot.verdict.compiled_seconds, is_sure=True)
+        return self.is_worth(seconds, promises=any(each.promises for each in list(self._hot)))
 
-    def is_worth(self, seconds: float) -> bool:
-        """Whether to open it for work that has taken NumPy that long."""
+    def is_worth(self, seconds: float, is_sure: bool = False, promises: bool = False) -> bool:
+        """Whether to open it now for work that has taken NumPy that long.
+
+        Args:
+            seconds: How long.
+            is_sure: Whether plans are known to be faster. Otherwise a program whose functions nobody has decorated does
+                not wait for the import: it is left to the thread in the background.
+            promises: Whether one promises to be.
+        """
         if self.is_open or seconds < min(1.0, heat.WAITS) * SECONDS:
             return self.is_open
+        if ALLOWANCE.is_limited and not is_sure:
+            if not BACKGROUND.is_busy() and self._may_start_service(promises) and self._can_open():
+                BACKGROUND.submit(self._open_beside)
+            return False
         return self._can_open()
+
+    def _may_start_service(self, promises: bool) -> bool:
+        """Whether what is needed to make plans may take the time that it does; where it may, that is spent."""
+        if not self._is_started:
+            price = _SERVICE_STARTS * part_of_compiling() + SECONDS * BESIDE
+            if ALLOWANCE.delay(price, promises):
+                return False
+            self._is_started = True
+            ALLOWANCE.spend(_SERVICE_STARTS, part_of_compiling())
+        return True
+
+    def _open_beside(self) -> None:
+        try:
+            self.open()
+        except AutojitError:  # NumPy is not itself: that may pass
+            raise
+        except Exception as error:
+            self._error = f"what autojit compiles with could not be imported: {error!r}"
 
     def _can_open(self) -> bool:
         now = time.perf_counter()
@@ -140,11 +206,23 @@ class Door:
 
     def trouble(self) -> str:
         """Why it cannot be opened now; "" for nothing."""
-        return "" if self.is_open else self._error or _replaced()
+        return "" if self.is_open else self._error or unsuited() or _replaced()
 
     def is_half_open(self) -> bool:
         """Whether another thread is importing: a forked process does not have it."""
         return self._was_half_open or self._opens not in (0, threading.get_ident())
+
+    def hold(self) -> None:
+        """A fork begins: have nothing half open."""
+        me = threading.get_ident()
+        if self._opens != me and self._lock.acquire(timeout=_FORK_WAITS):
+            self._forks.append(me)
+
+    def release(self) -> None:
+        """The fork has been made, in the parent."""
+        if self._forks[-1:] == [threading.get_ident()]:
+            self._forks.pop()
+            self._lock.release()
 
     def shut(self) -> None:
         """Keep it closed in a process that was forked in the middle; the thread that holds the lock is not there."""
@@ -168,4 +246,4 @@ def _replaced() -> str:
 DOOR = Door()
 cuts_off_if(DOOR.is_half_open)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=DOOR.shut)
+    os.register_at_fork(before=DOOR.hold, after_in_parent=DOOR.release, after_in_child=DOOR.shut)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import functools
 import inspect
 import threading
 import time
 import types
-import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autojit.capture.early import early_regions, loops_with_rest, split_early
@@ -18,16 +16,17 @@ from autojit.capture.options import Options
 from autojit.capture.probes import can_be_timed, instrument
 from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
 from autojit.capture.source import put_code, source_of
-from autojit.compile.service import SERVICE
 from autojit.config import Config
 from autojit.errors import CannotCapture, Reason, SourceLine, Trapped, Varies
 from autojit.runtime import plans
-from autojit.runtime.background import BACKGROUND, MAKING, making
+from autojit.runtime.allowance import ALLOWANCE
+from autojit.runtime.background import MAKING, making
+from autojit.runtime.controllers import CONTROLLERS
 from autojit.runtime.counters import Counters
 from autojit.runtime.crowd import Crowd
 from autojit.runtime.door import DOOR
 from autojit.runtime.environment import is_default, is_followed
-from autojit.runtime.forks import is_cut_off, when_cut_off
+from autojit.runtime.forks import is_cut_off
 from autojit.runtime.fuel import FUEL
 from autojit.runtime.heat import Heat
 from autojit.runtime.history import History, span
@@ -44,8 +43,6 @@ if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.runtime.compiler import Recipe, RecipeKey
     from autojit.runtime.maker import Maker
 
-#: All controllers, so that autojit can be switched off and on as a whole.
-CONTROLLERS: weakref.WeakSet[Controller] = weakref.WeakSet()
 SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 #: A plan with this many traps, and more of them than answers, is given up.
 _MAX_TRAPS = 8
@@ -61,6 +58,7 @@ class Controller:
         explain: Lists all reasons why a call is not one program; given by the rooms above.
         enabled: Whether the probes are on.
         is_callee: Whether it is a twin of a function that another one calls.
+
     """
 
     def __init__(
@@ -90,8 +88,10 @@ class Controller:
         self.fuel = FUEL
         #: What measurement has chosen, where that is not the usual recipe.
         self.recipes: dict[RecipeKey, Recipe] = {}
-        self.twins = Twins(self._twin)
+        #: The function's code with probes, by whether it asks for twins.
+        self._codes: dict[bool, types.CodeType] = {}
         self.warm_up = WarmUp(self) if config.policy == "measured" and not strict else None
+        self.twins = Twins(self._twin, self._ask_for_twins if self.warm_up is not None else None)
         self._maker: Maker | None = None
         self._lock = threading.RLock()  # one thread captures at a time
         self._looks_again = 0.0  # for probes that have slept long enough
@@ -133,23 +133,42 @@ class Controller:
 
     def renew(self) -> None:
         """Regions have been split: give the function the code with their probes."""
+        self._codes.clear()
         put_code(self.function, self.instrumented())
 
-    def instrumented(self) -> types.CodeType:
-        """The function's code with probes before all regions that there are now."""
-        assert self.tree is not None
-        marks = self.marks()
+    def _ask_for_twins(self, asks: bool) -> bool:
+        """Have native statements ask for twins, or not: tells whether that could be done now."""
+        if not self._lock.acquire(blocking=False):
+            return False
         try:
-            return instrument(self.tree, marks, self.twins, self.warm_up is not None)
+            code = self._codes.get(asks)
+            with ALLOWANCE.spending():
+                put_code(self.function, self.instrumented(asks) if code is None else code)
+        finally:
+            self._lock.release()
+        return True
+
+    def instrumented(self, asks: bool = True) -> types.CodeType:
+        """The function's code with probes before all regions that there are now.
+
+        Args:
+            asks: Whether native statements ask for twins.
+        """
+        assert self.tree is not None
+        marks, twins, is_timed = self.marks(), self.twins if asks else None, self.warm_up is not None
+        try:
+            code = instrument(self.tree, marks, twins, is_timed)
         except SyntaxError:  # CPython takes 20 blocks inside each other; asking for names and timing need some
             marks = {number: mark for number, mark in marks.items() if not self.tree.regions[number].usual}
-        try:
-            return instrument(self.tree, marks, self.twins, self.warm_up is not None)
-        except SyntaxError:
-            if self.warm_up is None:
-                raise
-            self.switch(False)
-            return self.original.__code__
+            try:
+                code = instrument(self.tree, marks, twins, is_timed)
+            except SyntaxError:
+                if self.warm_up is None:
+                    raise
+                self.switch(False)
+                code = self.original.__code__
+        self._codes[asks] = code
+        return code
 
     def marks(self) -> dict[int, object]:
         """What stands in the code, by the region's number: probes for all regions that there are now, and takeovers."""
@@ -173,7 +192,7 @@ class Controller:
                 root.takeovers += (takeover,)
                 body = self.probes.get(loop.blocks["body", -1].number)
                 if body is not None:
-                    body.around = takeover
+                    takeover.body, body.around = body, takeover
         root.watched = bool(root.takeovers or self.callees) or any(probe.is_deep for probe in self.probes.values())
         return {takeover.probe.region.number: takeover for takeover in root.takeovers}
 
@@ -197,11 +216,15 @@ class Controller:
         if function.__code__ is self.original.__code__ and function is self.original:
             return self.function
         controller = Controller(function, self.config, False, self.explain_all, self.enabled, is_callee=True)
-        controller.fuel = self.fuel
-        self.callees.append(controller)
+        self.adopt(controller)
+        return controller.function
+
+    def adopt(self, callee: Controller) -> None:
+        """Look after a function that a native statement calls."""
+        callee.fuel = self.fuel
+        self.callees.append(callee)
         if self.warm_up is not None and self.tree is not None and self.tree.root.number in self.probes:
             self.probes[self.tree.root.number].watched = True
-        return controller.function
 
     def switch(self, on: bool) -> None:
         """Switch all probes. In a forked process without XLA's threads they stay off."""
@@ -220,6 +243,16 @@ class Controller:
             probe.wake(now)
         for callee in list(self.callees):
             callee.wake()
+
+    def split(self, region: Region, places: Sequence[int]) -> None:
+        """Take statements out of a region that is whole, by their places: there are probes for what is left."""
+        assert self.tree is not None
+        if region.parts is None:
+            known = set(self.probes)
+            self.tree.split(region, [region.statements[place] for place in places])
+            self.renew()
+            for number in self.probes.keys() - known:
+                self.probes[number].is_part = True
 
     def turn_off(self, probe: Probe) -> None:
         """Ask a probe no more."""
@@ -424,6 +457,7 @@ class Controller:
                 probe.on = self.enabled
                 probe.heats.clear()
                 probe.timed, probe.sleeps, probe.is_quiet, probe.price = None, False, False, 0.0
+                probe.cuts = (), 0
                 probe.crowd = Crowd(self.config.max_plans)
                 probe.hits = probe.native = probe.traps = probe.answered = 0
                 probe.asks_until = IDLE
@@ -447,6 +481,7 @@ class Controller:
         what was written to a file among them, and not flushed, would be lost.
         """
         function, original, probes = self.function, self.original, self.probes
+        self.twins.close()
         if type(function) is types.FunctionType and self.tree is not None:
             put_code(function, original.__code__)
         for probe in probes.values():
@@ -458,42 +493,3 @@ class Controller:
     def leaf_regions(self) -> list[Region]:
         """The regions that are not split, in program order."""
         return list(leaves(self.tree.root)) if self.tree is not None else []
-
-
-_looks: list[Callable[[], None]] = []
-
-
-def _cut_off() -> None:
-    for controller in list(CONTROLLERS):
-        controller.cut_off()
-
-
-def is_alone() -> bool:
-    """Whether no other thread of the program runs, which may be inside of decorated functions."""
-    me = threading.current_thread()
-    return all(thread is me or thread.name.startswith("autojit-") for thread in threading.enumerate())
-
-
-def before_the_end(look: Callable[[], None]) -> None:
-    """Call a function when the process ends: the program's threads have ended, and all that is known is there yet.
-
-    The last one that is given is called first.
-    """
-    _looks.append(look)
-
-
-def end() -> None:
-    """Make no more plans: the process ends."""
-    while _looks:
-        _looks.pop()()
-    for controller in list(CONTROLLERS):
-        controller.switch(False)
-    SERVICE.close()
-    BACKGROUND.close()
-    if is_alone():
-        for controller in list(CONTROLLERS):
-            controller.let_go()
-
-
-atexit.register(end)
-when_cut_off(_cut_off)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import types
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 from time import perf_counter
@@ -12,8 +13,18 @@ import numpy as np
 
 #: Seconds that NumPy must have spent on calls of one kind before they are worth a compilation.
 PAYS_AFTER = 0.25
+#: ... or this part of it where a region that was split has taken so long before ...
+OF_A_PART = 0.2
 #: ... and as many times as long as the capture took, for which the program waited.
 WAITS = 4.0
+#: How many times as long NumPy must have taken where an earlier process has found that the plan was slower.
+LOST = 8.0
+#: A region promises to be faster compiled that holds so many operations on arrays, and nothing that takes longer ...
+MANY = 6
+#: ... if NumPy spends more seconds on each: less is spent on what comes before the arrays.
+EACH = 5e-6
+#: Types of values that hold no arrays, or seldom.
+_WITHOUT_ARRAYS = (int, float, complex, bool, str, bytes, list, tuple, dict, set, range, type(None), types.FunctionType)
 #: How many kinds of calls are told apart; those not seen for the longest time are forgotten.
 MOST = 64
 #: A plan is kept when it needs at most this fraction of NumPy's time.
@@ -23,7 +34,7 @@ HOPELESS = 2.0
 #: ... or one that took this many times as long.
 VERY_HOPELESS = 8.0
 #: How many of the last runs are remembered.
-_LAST = 8
+LAST = 8
 #: Calls on which NumPy spends fewer seconds cannot gain: entering a plan takes some 10 us.
 TINY = 15e-6
 #: ... and those on which it spends more may.
@@ -51,17 +62,19 @@ class Heat:
         last: The times of the last ones.
         is_new: Whether nobody has asked yet what earlier processes have measured.
         verdict: What they have.
+        promises: Whether the region's text promises that a plan will be faster; `None` if nobody has read it.
     """
 
-    __slots__ = ("calls", "is_new", "kind", "last", "seconds", "seen", "verdict")
+    __slots__ = ("calls", "is_new", "kind", "last", "promises", "seconds", "seen", "verdict")
 
     def __init__(self, kind: tuple[Any, ...] = ()) -> None:
         self.kind = kind
         self.is_new = True
         self.verdict: Any = None
+        self.promises: bool | None = None
         self.calls = 0
         self.seconds = self.seen = 0.0
-        self.last: deque[float] = deque(maxlen=_LAST)
+        self.last: deque[float] = deque(maxlen=LAST)
 
     def add(self, seconds: float) -> None:
         """Note a run in NumPy."""
@@ -74,19 +87,32 @@ class Heat:
         self.calls, self.seconds, self.seen = 0, 0.0, 0.0
 
     @property
+    def is_of_floats(self) -> bool:
+        """Whether there are floats among the arrays, or without arrays something that may hold some.
+
+        Of integers and bools NumPy's loops take so many at once that a fused loop saves little.
+        """
+        dtypes = [part[0] for part in self.kind if isinstance(part, tuple)]
+        others = [part for part in self.kind if not isinstance(part, tuple)]
+        if dtypes:
+            return any(dtype.kind in "fc" for dtype in dtypes)
+        return any(kind not in _WITHOUT_ARRAYS and not issubclass(kind, np.generic) for kind in others)
+
+    @property
     def best(self) -> float:
         """The shortest of the last runs; 0.0 if there was none."""
         return min(self.last, default=0.0)
 
 
-def price_of(capture_seconds: float, dropped: int) -> float:
+def price_of(capture_seconds: float, dropped: int, is_part: bool = False) -> float:
     """The time that NumPy must have taken for calls of a kind before one of them is captured.
 
     Args:
         capture_seconds: How long capturing took the last time: the program waits for it.
         dropped: How many plans had to make room for others: each doubles the price.
+        is_part: Whether the region around has taken so long already.
     """
-    return max(PAYS_AFTER, WAITS * capture_seconds) * (1 << min(dropped, 30))
+    return max(PAYS_AFTER * (OF_A_PART if is_part else 1), WAITS * capture_seconds) * (1 << min(dropped, 30))
 
 
 class HeatMap:

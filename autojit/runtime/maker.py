@@ -21,13 +21,15 @@ from autojit.ops.chapters import TABLE
 from autojit.partition import compilable
 from autojit.partition.cost import Cost, entry_cost, estimate
 from autojit.runtime import plans
+from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.check import Check
 from autojit.runtime.compiler import Prepared, compile_plan, is_at_hand, prepare
+from autojit.runtime.controllers import end
 from autojit.runtime.debug import describe
 from autojit.runtime.ending import wait_for_plans
 from autojit.runtime.forks import cuts_off_if, when_cut_off
 from autojit.runtime.fuel import FUEL, out_of_fuel
-from autojit.runtime.function import Controller, end
+from autojit.runtime.function import Controller
 from autojit.runtime.heat import Heat
 from autojit.runtime.history import span
 from autojit.runtime.ledger import tell
@@ -69,6 +71,7 @@ class Maker:
             prepared = self.prepare(probe, values, heat)
         finally:
             probe.price = time.perf_counter() - start
+            ALLOWANCE.spend(probe.price)
         if prepared is None:
             return None
         if heat is not None and controller.warm_up is not None:
@@ -94,8 +97,9 @@ class Maker:
         captured = capture(controller.tree, probe.region, values, controller.options)
         self._note_capture(captured, time.perf_counter() - start)
         if captured.cuts:
-            self._split(probe, captured, values)
+            self._split(probe, captured, values, heat)
             return None
+        probe.cuts = (), 0
         assert captured.graph is not None
         if not captured.graph.nodes and not controller.strict:
             if probe.region.branches:  # other arguments may find array work
@@ -167,16 +171,22 @@ class Maker:
 
     def prepare_rest(self, probe: Probe, values: tuple[Any, ...]) -> Prepared | None:
         """Capture the rest of a loop; `None` where it is not one graph. The price is noted."""
-        with EAR.span("capture", self.controller, probe):
-            return self._prepare_rest(probe, values)
+        start = time.perf_counter()
+        try:
+            with EAR.span("capture", self.controller, probe):
+                return self._prepare_rest(probe, values)
+        finally:
+            probe.price = time.perf_counter() - start
+            ALLOWANCE.spend(probe.price)
 
     def _prepare_rest(self, probe: Probe, values: tuple[Any, ...]) -> Prepared | None:
         controller, region = self.controller, probe.region
         assert controller.tree is not None
-        start = time.perf_counter()
         controller.counters.captures += 1
         named = dict(zip(region.live_in, values, strict=True))
         captured = capture(controller.tree, region, named, controller.options)
+        if captured.cuts and region.steady is not None:
+            captured = capture(controller.tree, replace(region, statements=region.steady), named, controller.options)
         if captured.cuts or captured.graph is None or not captured.graph.nodes:
             return None
         with controller.fuel.partitioning(controller.config) as config:
@@ -184,7 +194,6 @@ class Maker:
                 return None
             prepared = prepare(captured, config)
             self._spend(config, prepared, probe)
-        probe.price = time.perf_counter() - start
         return prepared
 
     def _spend(self, config: Config, prepared: Prepared, probe: Probe) -> None:
@@ -208,20 +217,23 @@ class Maker:
             return plan.plan_seconds > plan.numpy_seconds
         return replace(plan, numpy_seconds=max(plan.numpy_seconds, heat.best)).clearly_loses
 
-    def _split(self, probe: Probe, captured: Capture, values: dict[str, Any]) -> None:
+    def _split(self, probe: Probe, captured: Capture, values: dict[str, Any], heat: Heat | None) -> None:
         """A region is not captured as a whole: split it; calls of these types stay native here."""
         controller = self.controller
         if controller.strict:
             raise controller.trouble.uncompilable(controller.explain_all(controller, values))
         assert controller.tree is not None
-        cuts = captured.cuts
-        if probe.region.parts is None:
+        cuts, warm_up = captured.cuts, controller.warm_up
+        if warm_up is not None:  # it is not known yet which parts are worth a capture
+            warm_up.split(probe, heat, captured.places)
+        elif probe.region.parts is None:
             try:
                 deque(explore_parts(controller.tree, captured, values, controller.options), 0)
             finally:
                 controller.renew()
         captured.snapshots.clear()  # a plan keeps what was captured, and nothing of the caller's
-        if any(cut.reason.id in _ALWAYS for cut in cuts):
+        is_fruitless = warm_up is not None and warm_up.is_fruitless(probe)
+        if is_fruitless or any(cut.reason.id in _ALWAYS for cut in cuts):
             controller.turn_off(probe)
         else:
             plans.add(probe, native_plan(captured, cuts[0].reason))

@@ -6,7 +6,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,10 +14,11 @@ from autojit.compile.options import has_products, next_option
 from autojit.errors import Reason, Trapped, Varies
 from autojit.passes.pipeline import PIPELINE
 from autojit.runtime import plans
+from autojit.runtime.allowance import ALLOWANCE, part_of_compiling
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.compiler import Prepared, Recipe, note_recipe, other_rung, prepare
 from autojit.runtime.fuel import same_fuel
-from autojit.runtime.heat import HOPELESS, KEEP_BELOW, PAYS_AFTER, VERY_HOPELESS, Heat
+from autojit.runtime.heat import HOPELESS, KEEP_BELOW, LAST, PAYS_AFTER, VERY_HOPELESS, Heat
 from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
 from autojit.runtime.plan import NATIVE, Plan
 from autojit.runtime.plan_writer import native_plan
@@ -29,10 +30,12 @@ from autojit.runtime.waiting import begin_waiting, end_waiting
 
 log = logging.getLogger("autojit")
 
-#: NumPy is not timed a second time where that takes more seconds ...
-LONG = 0.1
+#: NumPy is not timed a second time where that takes more seconds, unless the plan takes more than this part of it ...
+LONG, CLOSE = 0.1, 0.8
 #: ... and not at all, but while XLA compiles, where the plan is this many times as fast.
 BEYOND_DOUBT = 2.0
+#: A single run, which touches new memory, decides only where it takes more than this share of NumPy's time till then.
+FIRST_RUN = 0.5
 #: How many runs of a plan are timed; the first ones touch new memory.
 TIMED_RUNS = 4
 #: After so many blocks a plan that takes turns in blocks has come a second time.
@@ -106,8 +109,9 @@ class Trial:
 
     def _attempt(self, prepared: Callable[[], Prepared]) -> None:
         try:
-            self.prepared = prepared()
-            compiled = self.controller.maker.compile(self.prepared, self.probe)
+            with ALLOWANCE.spending(part_of_compiling() if BACKGROUND.is_here() else 1.0):
+                self.prepared = prepared()
+                compiled = self.controller.maker.compile(self.prepared, self.probe)
             with self._lock:
                 self.times, self.turns, self.compiled = [], self._new_turns(), compiled
             self.probe.rouse()
@@ -152,9 +156,12 @@ class Trial:
         return result
 
     def _is_numpys_turn(self) -> bool:
-        """The two take turns, but where NumPy takes long: there it is timed once, or not at all if it loses by far."""
+        """The two take turns, but where NumPy takes long: there it is timed once, again if the two are close, and not
+        at all if it loses by far.
+        """
         if self.numpy.best >= LONG:
-            return False
+            is_close = len(self.times) > 1 and min(self.times) > CLOSE * self.numpy.best
+            return is_close and self.numpy.calls < 2
         if not self.numpy.calls and self.rough.best >= LONG:
             return bool(self.times)
         return self.turns.is_seconds
@@ -187,10 +194,11 @@ class Trial:
         if self.numpy.calls:
             seconds = self.numpy.best
             runs = len(self.times)
-            loses = best > KEEP_BELOW * seconds and not self.controller.config.check
+            loses = not _is_faster(self.times, self.numpy.last, seconds) and not self.controller.config.check
             if loses and runs < MOST_RUNS and sum(self.times) < LOSES_AFTER:
                 return 0.0
-            hopeless = best > VERY_HOPELESS * seconds or (runs > 1 and best > HOPELESS * seconds)
+            very = best > VERY_HOPELESS * seconds and best > FIRST_RUN * self._numpy_spent
+            hopeless = very or (runs > 1 and best > HOPELESS * seconds)
             in_blocks = self.turns.in_blocks and seconds < LONG
             is_enough = self.turns.blocks > TIMED_BLOCKS if in_blocks else runs >= TIMED_RUNS
             return seconds if hopeless or is_enough else 0.0
@@ -198,9 +206,12 @@ class Trial:
 
     def _decide(self, compiled: Plan, best: float, numpy_seconds: float) -> None:
         """Keep a plan that is faster than NumPy; else try the other rung for its loops, once, and XLA's options."""
-        if best <= KEEP_BELOW * numpy_seconds or self.controller.config.check:  # a check runs NumPy beside the plan
+        if (
+            _is_faster(self.times, self.numpy.last, numpy_seconds) or self.controller.config.check
+        ):  # a check runs NumPy beside the plan
             self._win(compiled, best, numpy_seconds)
             return
+        ALLOWANCE.spend(sum(seconds - numpy_seconds for seconds in self.times if numpy_seconds < seconds < math.inf))
         self.slower.append((best, self.prepared))
         self.next = None if best == math.inf else self._other_way(numpy_seconds)
         if self.next is None:
@@ -213,6 +224,7 @@ class Trial:
     def _win(self, compiled: Plan, best: float, numpy_seconds: float) -> None:
         controller, prepared = self.controller, self.prepared
         compiled.seconds, compiled.numpy_seconds = best, numpy_seconds
+        ALLOWANCE.keep(self.probe, numpy_seconds - best)
         controller.history.note("kept", self.probe.region, best, f"NumPy takes {numpy_seconds * 1e3:.3g} ms")
         plans.replace(self.probe, self.plan, compiled)
         if controller.config.check:
@@ -297,6 +309,25 @@ class Trial:
 
     def _remember(self, verdict: Verdict) -> None:
         self.warm_up.remember(self.probe, self.numpy.kind, verdict)
+
+
+def _is_faster(times: Sequence[float], numpy: Sequence[float], numpy_seconds: float) -> bool:
+    """Whether a plan's best run is faster than NumPy's, and its usual one, too: of many runs one may have been lucky.
+
+    Args:
+        times: The plan's.
+        numpy: The last ones of NumPy's, if there are any.
+        numpy_seconds: NumPy's best one.
+    """
+    if min(times) > KEEP_BELOW * numpy_seconds:
+        return False
+    return not numpy or _middle(times[-LAST:]) <= numpy_seconds * _middle(numpy) / min(numpy)
+
+
+def _middle(times: Iterable[float]) -> float:
+    """The median, the longer one of two."""
+    ordered = sorted(times)
+    return ordered[len(ordered) // 2]
 
 
 def try_later(warm_up: Any, probe: Any, heat: Heat, prepared: Prepared) -> Trial | None:

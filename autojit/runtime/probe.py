@@ -56,6 +56,8 @@ class Probe:
         timed: The thread whose call goes on in NumPy now, and where its time is noted if it is; `None` if nobody wants
             to know when the statements begin and end.
         price: How many seconds the last capture took.
+        is_part: Whether its region is a part of one that was hot, and was split.
+        cuts: The statements at which the last captures have ended, and how many were cut there.
         crowd: What is known of the combinations of shapes and constants.
         takeovers: The loops in the region that can be taken over while they run.
         around: The same for the loop whose body the region is; or `None`.
@@ -78,10 +80,12 @@ class Probe:
         "around",
         "asks_until",
         "crowd",
+        "cuts",
         "forgets",
         "heats",
         "hits",
         "is_deep",
+        "is_part",
         "is_quiet",
         "looked",
         "made_for",
@@ -120,6 +124,8 @@ class Probe:
         self.crowd = Crowd(owner.config.max_plans)
         self.timed: tuple[int, Heat | None] | None = None
         self.price = 0.0
+        self.is_part = False
+        self.cuts: tuple[tuple[int, ...], int] = (), 0
         self.sleeps = False
         self.watched = False
         self.is_deep = region.depth > 0 or owner.is_callee
@@ -253,6 +259,11 @@ class Probe:
             return False
         seconds = self.heats.nap(*_NAP, others)
         return seconds > 0 and self.nap_for(seconds)
+
+    def wait_for(self, seconds: float) -> None:
+        """Take a nap, for at most a second, because nothing can come of asking before; plans are asked all the same."""
+        if all(map(is_to_come, self.plans)) and not self.takeovers:  # a call may come whose loop can be taken over
+            self.nap_for(min(seconds, _NAP[1]))
 
     def nap_for(self, seconds: float) -> bool:
         """Ask about no call for some seconds, which must end: `False` if nobody can see to that."""

@@ -31,6 +31,7 @@ class Verdict:
         capture_seconds: How long capturing took, which every process has to do for itself.
         choice: The choice of XLA's options with which this was measured.
         is_tuned: Whether all others were tried, too.
+        cuts: Which statements of the region kept it from being captured as a whole, by their places in it.
     """
 
     wins: bool
@@ -39,10 +40,12 @@ class Verdict:
     capture_seconds: float
     choice: str = ""
     is_tuned: bool = False
+    cuts: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        if type(self.choice) is not str:
-            raise TypeError(f"a choice is a str, not {self.choice!r}")
+        if type(self.choice) is not str or not all(type(cut) is int for cut in self.cuts):
+            raise TypeError(f"a choice is a str, and cuts are ints, not {self.choice!r} and {self.cuts!r}")
+        object.__setattr__(self, "cuts", tuple(self.cuts))  # JSON has lists
 
     @property
     def pays_at_once(self) -> bool:
@@ -70,6 +73,12 @@ class Remembered:
         if self._known is None:
             self._known = self._load()
         return self._known.get(kind)
+
+    def has_won(self, region: Region) -> bool:
+        """Whether calls of any kind of a region were faster compiled."""
+        self.get("")
+        words = f"{region_key(region)} "
+        return any(verdict.wins for kind, verdict in (self._known or {}).items() if kind.startswith(words))
 
     def put(self, kind: str, verdict: Verdict) -> None:
         """Note a verdict, to be saved soon."""

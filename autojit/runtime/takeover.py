@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from dataclasses import dataclass
@@ -10,15 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from autojit.errors import AutojitWarning, Trapped
 from autojit.runtime import plans
+from autojit.runtime.allowance import ALLOWANCE, part_of_compiling
 from autojit.runtime.background import BACKGROUND, MAKING
 from autojit.runtime.door import DOOR
-from autojit.runtime.heat import KEEP_BELOW, VERY_HOPELESS, price_of
-from autojit.runtime.interrupts import is_the_programs
+from autojit.runtime.heat import KEEP_BELOW, LOST, VERY_HOPELESS, price_of
+from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
 from autojit.runtime.plan import NATIVE, UNSET
+from autojit.runtime.remembered import Verdict
 from autojit.runtime.waiting import begin_waiting, end_waiting
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.runtime.compiler import Prepared
+
+log = logging.getLogger("autojit")
 
 #: A run of iterations is given to the plan for which it should need that part of the time that the loop has taken ...
 SHARE = 0.1
@@ -28,6 +33,9 @@ GROWS = 8
 JUDGED = 0.005
 #: A plan that is slower in so many runs in a row is given up.
 STRIKES = 3
+#: Runs have a multiple of one of these numbers of iterations, the first that is possible: plans of loops that trade
+#: arrays, as `u, v = v, u`, are made for remainders.
+WHOLE = (12, 6, 2, 1)
 #: How often a loop is captured: the types of its variables may be others at the next time.
 MOST_PLANS = 4
 _RANGE_ITERATOR = type(iter(range(0)))
@@ -46,6 +54,10 @@ class Course:
         count: How many iterations the plan has been given.
         seconds: How long it took for an iteration.
         strikes: How many runs in a row were too slow.
+        owed: Seconds that the last run has saved, if it took all the iterations that it was given.
+        end: Of how many iterations before the iterator's last one the loop is left, as far as a run that was left to
+            NumPy has told; `None` before.
+        tried: How many iterations are left behind the run that the plan is given.
     """
 
     iterator: Any
@@ -56,6 +68,9 @@ class Course:
     count: int = 0
     seconds: float = 0.0
     strikes: int = 0
+    owed: float = 0.0
+    end: int | None = None
+    tried: int = 0
 
     def time_numpy(self, now: float, left: int) -> bool:
         """Whether NumPy's iterations have been timed; else begin with it."""
@@ -67,12 +82,27 @@ class Course:
         self.pace = (now - start) / max(1, before - left)
         return True
 
-    def next_count(self, now: float) -> int:
-        """How many iterations the plan should take."""
+    def next_count(self, now: float, left: int) -> int:
+        """How many iterations the plan should take, of so many at most."""
         self.count = max(1, self.count * GROWS)
         if self.seconds:
             self.count = max(1, min(self.count, int(SHARE * (now - self.start) / self.seconds)))
+        if self.end is not None:
+            self.count = max(1, min(self.count, (left - self.end) // 2))
+        if left > WHOLE[0]:
+            self.count = min(self.count, left)
+        self.count = _whole(self.count)
+        self.tried = left - self.count
         return self.count
+
+    def is_near(self, left: int) -> bool:
+        """Whether so few iterations are left, as far as anybody knows, that they are not worth a run."""
+        return self.end is not None and (left <= self.end or (left - self.end) * self.pace < JUDGED)
+
+    @property
+    def outlook(self) -> float:
+        """NumPy's seconds for the iterations that are left, as far as anybody knows."""
+        return (self.tried + self.count - (self.end or 0)) * self.pace
 
 
 class Takeover:
@@ -87,15 +117,28 @@ class Takeover:
         due: Whether there is something to do at the next iteration.
         unset: The value of a live-out name that stays as it is.
         probe: Counts what the plans do; its region is the rest of the loop.
+        body: The probe of the loop's body, if there is one.
     """
 
-    __slots__ = ("_course", "_error", "_job", "_state", "controller", "due", "probe")
+    __slots__ = (
+        "_course",
+        "_error",
+        "_job",
+        "_outlook",
+        "_patience",
+        "_state",
+        "body",
+        "controller",
+        "due",
+        "probe",
+    )
     unset = UNSET
     #: What a `while` loop counts over.
     forever = range(sys.maxsize)
 
     def __init__(self, probe: Any, controller: Any) -> None:
         self.probe = probe
+        self.body: Any = None
         self.controller = controller
         self.reset()
 
@@ -108,6 +151,8 @@ class Takeover:
         self._error: BaseException | None = None
         self._state = "new"  # or: compiling, ready, off
         self._course: Course | None = None
+        self._patience = 1.0  # how many times as long to wait before the next capture
+        self._outlook: tuple[bool, bool] | None = None
 
     @staticmethod
     def iter(items: Any) -> Any:
@@ -118,7 +163,17 @@ class Takeover:
         """Whether to ask at the next iteration, when the function has run that long."""
         if self._state == "ready" or self._error is not None:
             return True
-        return self._state == "new" and seconds >= price_of(self.probe.price, 0) and DOOR.is_worth(seconds)
+        if self._state != "new" or seconds < self._patience * price_of(self.probe.price, 0):
+            return False
+        if ALLOWANCE.is_limited and BACKGROUND.is_busy():  # as `WarmUp.pays` has it
+            return False
+        if not ALLOWANCE.is_limited:
+            return DOOR.is_worth(seconds)
+        if self._outlook is None:  # the program's thread is to look
+            return True
+        wins, promises = self._outlook
+        is_allowed = wins or not ALLOWANCE.delay_of_capture(self.probe.price, promises)
+        return is_allowed and DOOR.is_worth(seconds, wins, promises)
 
     def is_at_work(self) -> bool:
         """Whether there is a plan, or will be."""
@@ -133,9 +188,14 @@ class Takeover:
         if not is_ours or self._state in ("compiling", "off") or not self.controller.may_answer():
             self.due = False
             return None
+        if self._state == "new" and ALLOWANCE.is_limited and self._outlook is None:
+            self.look()
+            self.due = False
+            return None
         ahead, stop = _ahead(iterator)
         if self._state == "new":
-            return stop
+            count = _whole(len(ahead))
+            return ahead[count - 1] if count else stop
         now, course = time.perf_counter(), self._course
         if course is None or course.iterator is not iterator:
             course = self._course = Course(iterator, get_ident(), now)
@@ -143,7 +203,10 @@ class Takeover:
             if not course.time_numpy(now, len(ahead)):
                 self.due = False
                 return None
-        count = course.next_count(now)
+        if course.is_near(len(ahead)):
+            self.due = False
+            return None
+        count = course.next_count(now, len(ahead))
         return ahead[count - 1] if count <= len(ahead) else stop
 
     def enter(self, *values: Any) -> tuple[Any, ...] | None:
@@ -154,7 +217,7 @@ class Takeover:
                 result = plan.call(*values)
             except Trapped:
                 self.probe.traps += 1
-                return self._give_up()
+                return self._trapped()
             except AutojitWarning:
                 raise
             except Exception as error:
@@ -166,9 +229,12 @@ class Takeover:
                 return self._give_up()
             if result is not None:
                 self.probe.hits += 1
-                self._judge(time.perf_counter() - start)
+                self._judge(time.perf_counter() - start, values)
                 return result
         self.due = False
+        course = self._course
+        if self.probe.plans and course is not None and course.outlook < price_of(self.probe.price, 0):
+            return None  # too little is left to pay for one more
         if len(self.probe.plans) >= MOST_PLANS:
             return self._give_up()
         try:
@@ -185,11 +251,24 @@ class Takeover:
         ahead, _ = _ahead(iterator)
         iterator.__setstate__((iterator.__reduce__()[2] or 0) + len(range(ahead.start, stop, ahead.step)))
 
+    def _trapped(self) -> None:
+        """NumPy takes the run: somewhere in it the loop is left, or raises. The runs before that are the plan's."""
+        course = self._course
+        if course is None or course.thread != get_ident() or not course.count:
+            return self._give_up()
+        if course.count > WHOLE[0]:
+            course.end = course.tried
+        elif self.probe.region.steady is not None:
+            course.end = course.tried + course.count  # no runs any more
+        else:
+            return self._give_up()
+        return None
+
     def _give_up(self) -> None:
         self.due, self._job = False, None
         self._state, self._course = "off", None
 
-    def _judge(self, seconds: float) -> None:
+    def _judge(self, seconds: float, values: tuple[Any, ...]) -> None:
         """Compare what the plan needed with NumPy; it has been run, so nothing may go wrong here."""
         course = self._course
         if course is None or course.thread != get_ident() or not course.count:
@@ -197,15 +276,63 @@ class Takeover:
         course.seconds = seconds / course.count
         if seconds < JUDGED:
             return
+        ALLOWANCE.gain(course.owed)  # the last run may have ended before
+        course.owed = (course.pace - course.seconds) * course.count
         course.strikes = course.strikes + 1 if course.seconds > KEEP_BELOW * course.pace else 0
+        if not course.strikes:
+            self._remember(course, values, True)
         # One run may have been slow for other reasons, its first one above all.
         if course.strikes >= (2 if course.seconds > VERY_HOPELESS * course.pace else STRIKES):
+            self._remember(course, values, False)
             self._give_up()
+
+    def _remember(self, course: Course, values: tuple[Any, ...], wins: bool) -> None:
+        """Keep for later processes whether the plan is faster for such values."""
+        try:
+            heat = self.probe.heats.of(values)
+            if heat.verdict is None or heat.verdict.wins is not wins:
+                heat.verdict = Verdict(wins, course.pace, course.seconds, self.probe.price)
+                self.controller.warm_up.remember(self.probe, heat.kind, heat.verdict)
+        except Exception as error:
+            if comes_from_a_signal(error):
+                raise
+            log.debug("what was found about a loop could not be kept", exc_info=error)
+
+    def look(self) -> None:
+        """See what there is to hope for: whether an earlier process has found such a loop to be faster compiled, and
+        whether its text promises that.
+        """
+        wins = promises = False
+        try:
+            wins, promises = self.controller.warm_up.has_won(self.probe), self._promises()
+        except Exception as error:
+            if is_the_programs(error):
+                raise
+            log.debug("nobody knows what to expect of a loop", exc_info=error)
+        self._outlook = wins, promises
+
+    def _promises(self) -> bool:
+        """As `Heat.promises` has it, for an iteration."""
+        heat = None if self.body is None else self.body.heats.hottest
+        return heat is not None and self.controller.warm_up.promises(self.body, heat)
+
+    def _lost_before(self, values: tuple[Any, ...]) -> bool:
+        """Whether an earlier process has found that such a loop is slower compiled: then this one waits longer."""
+        heat = self.probe.heats.of(values)
+        if not heat.is_new:
+            self._patience = 1.0
+            return False
+        heat.is_new = False
+        heat.verdict = self.controller.warm_up.recall(self.probe, heat)
+        if heat.verdict is None or heat.verdict.wins:
+            return False
+        self._patience = LOST
+        return True
 
     def _make(self, values: tuple[Any, ...]) -> None:
         """Capture the rest of the loop for these values, and have it compiled."""
         with self.controller.capturing() as may_capture:
-            if not may_capture or self._state == "compiling":
+            if not may_capture or self._state == "compiling" or self._lost_before(values):
                 return
             prepared = self.controller.maker.prepare_rest(self.probe, values)
             if prepared is None:
@@ -220,7 +347,8 @@ class Takeover:
 
     def _compile(self, prepared: Prepared, job: object) -> None:
         try:
-            plan, error = self.controller.maker.compile(prepared, self.probe), None
+            with ALLOWANCE.spending(part_of_compiling()):
+                plan, error = self.controller.maker.compile(prepared, self.probe), None
         except BaseException as raised:  # nobody else would tell it
             plan, error = None, raised
         end_waiting(job)
@@ -232,6 +360,11 @@ class Takeover:
                 self._state = "ready"
             else:
                 self._state, self._error, self.due = "off", error, True
+
+
+def _whole(count: int) -> int:
+    """The largest length of a run that is no longer than this."""
+    return next((count - count % unit for unit in WHOLE if count >= unit), 0)
 
 
 def _ahead(iterator: Any) -> tuple[range, int]:

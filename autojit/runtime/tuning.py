@@ -13,6 +13,7 @@ from autojit.compile.executable import Executable
 from autojit.compile.options import next_option
 from autojit.errors import Trapped
 from autojit.runtime import heat, plans
+from autojit.runtime.allowance import ALLOWANCE, part_of_compiling
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.compiler import Prepared, note_recipe
 from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
@@ -177,7 +178,8 @@ class Tuning:
         prepared = self.state.prepared
         try:
             race.prepared = replace(prepared, recipe=prepared.recipe._replace(choice=race.choice))
-            rival = self.controller.maker.compile(race.prepared, self.probe)
+            with ALLOWANCE.spending(part_of_compiling() if BACKGROUND.is_here() else 1.0):
+                rival = self.controller.maker.compile(race.prepared, self.probe)
         except BaseException as error:
             if not BACKGROUND.is_here() and (not isinstance(error, Exception) or is_the_programs(error)):
                 raise

@@ -6,11 +6,19 @@ import functools
 import threading
 import types
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
+
+from autojit.runtime.interrupts import is_the_programs
+from autojit.runtime.watch import WATCH
 
 _FUNCTION, _METHOD = types.FunctionType, types.MethodType
 #: What functions have that are instrumented, or will be at their first call.
 _ATTRIBUTES = {"__autojit_controller__", "__autojit_original__"}
+#: After so many calls of functions that are known nobody asks any more ...
+_SETTLED = 1000
+#: ... for so many seconds, at first and at most.
+_NAPS = 1.0, 64.0
 
 
 @functools.cache
@@ -23,23 +31,48 @@ def libraries() -> tuple[str, ...]:
     return tuple({*paths, *site.getsitepackages(), site.getusersitepackages()})
 
 
+def is_looked_into(function: types.FunctionType) -> bool:
+    """Whether a function is decorated, or a launcher has armed it: it has probes of its own, or will have."""
+    return bool(_ATTRIBUTES & vars(function).keys())
+
+
 class Twins:
     """The instrumented twins of the functions that one function calls.
 
     A function without free variables has one twin for its lifetime. Functions of installed libraries, and functions
-    that are made anew at each call, stay as they are.
+    that are made anew at each call, stay as they are. Asking takes 0.3 us: where all functions that were called lately
+    are known, and the answer was always the function itself, nobody asks for some seconds.
 
     Args:
-        make: Instruments a function.
+        make: Instruments a function: gives back the same one, with probes in it, or another one, its twin.
+        ask: Has the code ask about calls, or not: tells whether that could be done. `None` if it asks for ever.
+
+    Attributes:
+        wakes: When asking begins again.
     """
 
-    def __init__(self, make: Callable[[types.FunctionType], types.FunctionType]) -> None:
+    def __init__(
+        self, make: Callable[[types.FunctionType], types.FunctionType], ask: Callable[[bool], bool] | None = None
+    ) -> None:
         self._make = make
+        self._ask = ask
+        self._asked = 0  # how often, since a function came that was not known
+        self._rests = False
+        self._nap = _NAPS[0]
+        self.wakes = 0.0
         self._known: dict[types.CodeType, tuple[Any, Any, bool]] = {}
         self._lock = threading.RLock()  # a signal handler or finalizer may come in while a twin is made
 
+    @property
+    def functions(self) -> list[types.FunctionType]:
+        """The functions that were asked about."""
+        return [original for original, _, _ in list(self._known.values())]
+
     def of(self, function: Any) -> Any:
         """What to call instead of `function`: its twin, or the function itself."""
+        self._asked += 1
+        if self._asked > _SETTLED:
+            self._rest()
         kind = type(function)
         if kind is _FUNCTION:
             return self._of_function(function)
@@ -62,14 +95,48 @@ class Twins:
             return function
         return twin
 
+    def _rest(self) -> None:
+        """Be asked no more for a while, if that changes nothing."""
+        self._asked = 0
+        ask = self._ask
+        if self._rests or ask is None:  # a loop that runs has the code that it began with
+            return
+        if any(twin is not original for original, twin, _ in list(self._known.values())):
+            return  # real twins are always asked for
+        self.wakes = perf_counter() + self._nap
+        try:
+            rests = ask(False)
+        except Exception as error:  # the stack may be nearly full, for one
+            if is_the_programs(error):
+                raise
+            self.close()
+            return
+        if rests:
+            self._rests = True
+            self._nap = min(2 * self._nap, _NAPS[1])
+            if not WATCH.rouses(self):
+                self.rouse()
+
+    def rouse(self) -> None:
+        """Be asked again."""
+        self._asked, self._rests = 0, False
+        ask = self._ask
+        if ask is not None and not ask(True):
+            self.wakes = perf_counter() + _NAPS[0]
+            WATCH.rouses(self)
+
+    def close(self) -> None:
+        """Change nothing any more."""
+        self._ask = None
+
     def _add(self, function: types.FunctionType) -> tuple[Any, Any, bool]:
         code = function.__code__
         with self._lock:
+            self._asked = 0
             twin = self._make(function) if self._wanted(function) else function
             return self._known.setdefault(code, (function, twin, code.co_kwonlyargcount > 0))
 
     def _wanted(self, function: types.FunctionType) -> bool:
         file = function.__code__.co_filename
         is_user = not file.startswith(libraries()) and not file.startswith("<frozen")
-        # Decorated functions, and those that a launcher has armed, have probes of their own, or will have.
-        return is_user and function.__closure__ is None and not _ATTRIBUTES & vars(function).keys()
+        return is_user and function.__closure__ is None and not is_looked_into(function)

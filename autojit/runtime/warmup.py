@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import ast
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from autojit.capture.promise import fusable
 from autojit.compile.persistent import disk_cache
+from autojit.ir.syntax import walk
 from autojit.runtime import plans
+from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.door import DOOR
-from autojit.runtime.heat import Heat, price_of
+from autojit.runtime.heat import EACH, LOST, MANY, Heat, price_of
 from autojit.runtime.probe import Probe
 from autojit.runtime.remembered import Remembered, Verdict, key_of, kind_of
 from autojit.runtime.waiting import waits
 
-#: How many times as long NumPy must have taken where an earlier process has found that the plan was slower.
-LOST = 8.0
+#: A region without plans is captured no more when so many captures in a row were cut at the same statements.
+FRUITLESS = 2
+#: Where an earlier process has found such cuts, it is split without a capture when NumPy has taken that long.
+SPLITS_AFTER = 0.05
+#: Seconds after which it is looked again whether a region may be captured that waits for others.
+SOON = 0.05
+#: A call is long on which NumPy spends more seconds.
+LONG_CALL = 1e-3
 #: Where NumPy has taken that long for calls of a kind, the user is told what keeps them from being compiled.
 LONG_CLOSED = 1.0
 
@@ -30,24 +42,113 @@ class WarmUp:
     def __init__(self, controller: Any) -> None:
         self.controller = controller
         self._memory: Remembered | None = None
+        #: By region, and how many callees there were.
+        self._fusable: dict[tuple[int, int], int | None] = {}
 
     def pays(self, probe: Probe, heat: Heat) -> bool:
         """Whether a call should be captured; what earlier processes have measured is asked once."""
         if waits(self.controller.original.__code__):  # one compilation will do for both
             heat.cool()
             return False
-        price = price_of(probe.price, probe.crowd.dropped)
+        price = price_of(probe.price, probe.crowd.dropped, probe.is_part)
         if heat.is_new:
             heat.is_new = False
-            heat.verdict = self._recall(probe, heat)
+            heat.verdict = self.recall(probe, heat)
         verdict = heat.verdict
         if verdict is not None:
+            if verdict.cuts and heat.seconds >= SPLITS_AFTER:
+                verdict = heat.verdict = self._split_as_before(probe, verdict)
             price = (0.0 if verdict.pays_at_once else verdict.capture_seconds) if verdict.wins else LOST * price
         if probe.around is not None:  # a loop's body: the loop goes first
             price *= math.inf if probe.around.is_at_work() else 2
         if heat.seconds < price:
             return False
-        return DOOR.is_open or self._opens(heat)
+        if not ALLOWANCE.is_limited:
+            return DOOR.is_open or self._opens(heat)
+        delay = self._delay(probe, heat, verdict is not None and verdict.wins)
+        if delay:
+            probe.wait_for(delay)
+        return not delay
+
+    def _delay(self, probe: Probe, heat: Heat, wins: bool) -> float:
+        """How many seconds to wait till a capture that pays is made, for all that may be spent on the program."""
+        delay = 0.0 if wins else ALLOWANCE.delay_of_capture(probe.price, self.promises(probe, heat))
+        # A capture may have to ask for shapes, which a compilation at leisure may keep from being answered.
+        if delay or BACKGROUND.is_busy() or (not wins and self._is_left_to_callees(probe, heat)):
+            return max(delay, SOON)
+        return 0.0 if DOOR.is_open or self._opens(heat) else SOON
+
+    def promises(self, probe: Probe, heat: Heat) -> bool:
+        """Whether the text of a region promises that a plan is faster, for calls of a kind."""
+        if heat.promises is None:
+            count = self.fusable(probe) or 0
+            heat.promises = count >= MANY and heat.best >= EACH * count and heat.is_of_floats
+        return heat.promises
+
+    def _callees(self) -> dict[str, Any]:
+        """The controllers of the functions that native statements have called, by name."""
+        found = {callee.original.__name__: callee for callee in list(self.controller.callees)}
+        for function in self.controller.twins.functions:  # which has its own, or is decorated
+            callee = vars(function).get("__autojit_controller__")
+            if callee is not None and callee is not self.controller:
+                found[function.__name__] = callee
+        return found
+
+    def fusable(self, probe: Probe) -> int | None:
+        """As `fusable` has it, for the region of a probe."""
+        callees = self._callees()
+        key = probe.region.number, len(callees)
+        if key not in self._fusable:
+            self._fusable[key] = self._count(probe, callees)
+        return self._fusable[key]
+
+    def _count(self, probe: Probe, callees: dict[str, Any]) -> int | None:
+        trees = {name: callee.tree for name, callee in callees.items() if callee.tree is not None}
+        functions = {name: (tree.root.statements, tree.source.namespace) for name, tree in trees.items()}
+        return fusable(probe.region.statements, self.controller.tree.source.namespace, functions)
+
+    def _is_left_to_callees(self, probe: Probe, heat: Heat) -> bool:
+        """Whether long calls of a region call functions of which no whole plan could be made.
+
+        Its capture would take what theirs have taken together, and end where theirs did; all of it has probes.
+        """
+        if heat.best < LONG_CALL:
+            return False
+        calls = (node.func for s in probe.region.statements for node in walk(s) if isinstance(node, ast.Call))
+        names = {getattr(function, "attr", getattr(function, "id", "")) for function in calls}
+        called = [callee for name, callee in self._callees().items() if name in names]
+        if not any(callee.tree is not None and callee.tree.root.parts is not None for callee in called):
+            return False
+        heat.cool()  # it is looked at again when as much time has passed
+        return True
+
+    def split(self, probe: Probe, heat: Heat | None, places: Sequence[int]) -> None:
+        """A capture was cut at these statements: its region is split, here and by later processes.
+
+        Args:
+            probe: The region's.
+            heat: The kind of the call; `None` if it was not timed.
+            places: Which of its statements they are.
+        """
+        probe.cuts = tuple(places), probe.cuts[1] + 1 if probe.cuts[0] == tuple(places) else 1
+        self.controller.split(probe.region, places)
+        if heat is not None:
+            self.remember(probe, heat.kind, Verdict(False, 0.0, 0.0, 0.0, cuts=tuple(places)))
+
+    def is_fruitless(self, probe: Probe) -> bool:
+        """Whether captures of a region will be cut again where they were: its parts have probes of their own."""
+        return probe.cuts[1] >= FRUITLESS and all(map(plans.is_numpys, probe.plans))
+
+    def _split_as_before(self, probe: Probe, verdict: Verdict) -> Verdict:
+        """Split a region where a capture in an earlier process was cut; what is left of the verdict."""
+        if not all(0 <= place < len(probe.region.statements) for place in verdict.cuts):  # the file is damaged
+            return replace(verdict, cuts=())
+        with self.controller.capturing() as may_split:
+            if may_split:
+                probe.cuts = tuple(verdict.cuts), 1
+                self.controller.split(probe.region, verdict.cuts)
+                return replace(verdict, cuts=())
+        return verdict
 
     def _opens(self, heat: Heat) -> bool:
         """Whether the first plan of the process pays for what has to be imported."""
@@ -73,9 +174,15 @@ class WarmUp:
             memory.put(kind_of(probe.region, kind), verdict)
             BACKGROUND.submit(memory.save)
 
-    def _recall(self, probe: Probe, heat: Heat) -> Verdict | None:
+    def recall(self, probe: Probe, heat: Heat) -> Verdict | None:
+        """What earlier processes have found about such calls, if anything."""
         memory = self._of_earlier()
         return None if memory is None else memory.get(kind_of(probe.region, heat.kind))
+
+    def has_won(self, probe: Probe) -> bool:
+        """Whether earlier processes have found a plan of a region to be faster, for calls of whatever kind."""
+        memory = self._of_earlier()
+        return memory is not None and memory.has_won(probe.region)
 
     def _of_earlier(self) -> Remembered | None:
         disk = disk_cache(self.controller.config)

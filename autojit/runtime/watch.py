@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
+
+log = logging.getLogger("autojit")
 
 #: How often it looks, in seconds.
 EVERY = 0.05
@@ -69,18 +73,26 @@ class Watch:
             now = time.perf_counter()
             running = list(self._running.values())
             for probe, start in running:
-                probe.looked_after(now - start)
+                _without_end(probe.looked_after, now - start)
             napping = list(self._napping)
             for probe in napping:
                 if now >= probe.wakes:
                     self._napping.pop(probe, None)
-                    probe.rouse()
+                    _without_end(probe.rouse)
             idle = 0 if running or napping else idle + 1
             if idle > _IDLE:
                 wake.clear()
                 if not self._running and not self._napping:
                     wake.wait()
                 idle = 0
+
+
+def _without_end(look: Callable[..., None], *args: Any) -> None:
+    """Go on whatever happens: without this thread nobody would be roused."""
+    try:
+        look(*args)
+    except Exception as error:
+        log.debug("a call could not be looked after", exc_info=error)
 
 
 #: The one of the process.

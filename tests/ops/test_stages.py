@@ -100,3 +100,24 @@ def test_windows_of_larger_arrays(offset: int) -> None:
     for one, other in zip(compiled(x), large_and_unaligned(x), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-13)
         assert np.asarray(one).dtype == np.asarray(other).dtype
+
+
+def sums_in_a_loop(x: Any, masks: Any, n: int) -> Any:
+    rows, products = np.zeros(x.shape[1]), np.ones(x.shape[1])
+    for i in range(n):
+        rows = (x * (rows[0] + 1) * masks[i][:, None]).sum(axis=0) + (x[::2] * rows).sum(axis=0) * 0
+        products = np.where(masks[i][:, None], x, 1.0)[-6:].prod(axis=0) * (products != np.inf)
+    return rows, products, x.sum(axis=(0,)), x.T.sum(axis=1)
+
+
+@pytest.mark.parametrize("length", [8, 31, 32, 33, 65, 79, 80, 81, 130])
+@pytest.mark.parametrize("width", [3, 16, 40])
+def test_short_and_long_columns_in_programs_with_loops(length: int, width: int) -> None:
+    rng = np.random.default_rng(length)
+    x = rng.integers(-3, 4, (length, width)) * 0.5
+    x[0, 0], x[-1, 1], x[1, 2] = np.inf, np.nan, -np.inf
+    masks = rng.random((3, length)) > 0.4
+    compiled = aj.autocluster(policy="eager")(sums_in_a_loop)
+    with np.errstate(invalid="ignore"):
+        for one, other in zip(compiled(x, masks, 3), sums_in_a_loop(x, masks, 3), strict=True):
+            np.testing.assert_array_equal(one, other)

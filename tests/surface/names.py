@@ -11,6 +11,8 @@ from numpy.lib import stride_tricks
 #: What every object has, and operators that another method stands for: `a + b` calls `__add__` and `__radd__`.
 _OF_OBJECTS = frozenset(dir(object))
 _COMPARISONS = frozenset("__eq__ __ge__ __gt__ __le__ __lt__ __ne__ __repr__ __str__ __format__".split())
+#: How Python from 3.12 on shows what `memoryview` asks for, and what NumPy 2.5 uses itself.
+_HIDDEN = frozenset(["__buffer__", "_set_dtype", "_set_shape"])
 METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 
 #: What the tables are about, in their order.
@@ -37,7 +39,7 @@ def _names() -> Iterator[tuple[str, str, Any]]:
     for name in sorted(dir(np.ndarray)):
         reflected = name.startswith("__r") and f"__{name[3:]}" in dir(np.ndarray)
         own = name in _COMPARISONS or name not in _OF_OBJECTS
-        if own and not reflected:
+        if own and not reflected and name not in _HIDDEN:
             yield "np.ndarray", f"np.ndarray.{name}", getattr(np.ndarray, name)
     for name in sorted(dir(np.random.Generator)):
         if not name.startswith("_"):

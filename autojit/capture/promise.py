@@ -1,0 +1,144 @@
+"""What the text of a region promises: how much of it XLA would fuse, if nothing else takes its time."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+import types
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autojit.ir.syntax import SCOPES, walk
+from autojit.ops.trust import home_of
+
+#: Calls inside calls that are followed.
+_DEEPEST = 3
+#: Functions of NumPy's besides the ufuncs that are one pass over their arrays, or a part of one.
+_FUNCTIONS = frozenset(
+    "abs all amax amin any arange array asarray atleast_1d atleast_2d average broadcast_to clip concatenate copy cross "
+    "diag diagonal diff empty empty_like expand_dims eye flip full full_like gradient heaviside hstack imag isclose "
+    "iscomplex isreal linspace max mean meshgrid min moveaxis nan_to_num ones ones_like outer pad prod ravel real "
+    "repeat reshape roll round sinc squeeze stack std sum swapaxes take tile trace transpose tril triu var vstack "
+    "where zeros zeros_like".split()
+)
+#: ... and those that take no time.
+_QUESTIONS = frozenset("dtype finfo iinfo isscalar ndim result_type shape size".split())
+#: Methods of arrays and ufuncs that are.
+_METHODS = frozenset(
+    "all any astype clip conj copy fill max mean min outer prod ravel reduce repeat reshape round squeeze std sum "
+    "swapaxes take transpose trace var".split()
+)
+#: ... and methods of these, and of random generators, that take long.
+_SLOW = frozenset(
+    "accumulate argmax argmin argpartition argsort at choice choose cumprod cumsum dot integers multivariate_normal "
+    "normal partition permutation permuted poisson rand randint randn random reduceat searchsorted shuffle sort "
+    "standard_normal tobytes tofile tolist uniform".split()
+)
+#: Builtins that take no time.
+_BUILTINS = frozenset(
+    "abs bool complex divmod enumerate float getattr hasattr int isinstance len max min range reversed round slice sum "
+    "tuple type zip".split()
+)
+#: Packages of whose other functions nobody knows that they are short.
+_PACKAGES = ("numpy", "scipy")
+
+_Function = tuple[Sequence[ast.stmt], Mapping[str, object]]
+
+
+def fusable(
+    statements: Sequence[ast.stmt], namespace: Mapping[str, object], callees: Mapping[str, _Function]
+) -> int | None:
+    """How many operations on arrays stand in some statements and in the functions that they call.
+
+    It is a guess: what is a number may be taken for an array, and functions of which nothing is known for short ones.
+
+    Args:
+        statements: The statements.
+        namespace: The globals of their function.
+        callees: The statements and globals of functions of the user's, by name.
+
+    Returns:
+        How many; `None` where something is called that may take most of the time and is no such operation, such as a
+        matrix product, a sort or random numbers.
+    """
+    return _Counter(callees).count(statements, namespace, _DEEPEST)
+
+
+class _Counter:
+    """Counts operations, those of a function once."""
+
+    def __init__(self, callees: Mapping[str, _Function]) -> None:
+        self.callees = callees
+        self._known: dict[tuple[str, int], int | None] = {}
+
+    def count(self, statements: Sequence[ast.stmt], namespace: Mapping[str, object], deepest: int) -> int | None:
+        """As `fusable`; so many calls inside each other are followed."""
+        found = 0
+        for statement in statements:
+            if isinstance(statement, SCOPES):
+                continue
+            for node in walk(statement, into_scopes=False):
+                count: int | None = 0
+                if isinstance(node, ast.BinOp | ast.AugAssign):
+                    count = None if isinstance(node.op, ast.MatMult) else 1
+                elif isinstance(node, ast.Compare | ast.UnaryOp):
+                    count = 1
+                elif isinstance(node, ast.Call):
+                    count = self._of_call(node.func, namespace, deepest)
+                if count is None:
+                    return None
+                found += count
+        return found
+
+    def _of_call(self, function: ast.expr, namespace: Mapping[str, object], deepest: int) -> int | None:
+        """The operations of a call; `None` if it is something else."""
+        if isinstance(function, ast.Name):
+            name = function.id
+            value = namespace.get(name, vars(builtins).get(name))
+        elif isinstance(function, ast.Attribute):
+            name, value = function.attr, _of_module(function, namespace)
+        else:
+            return 0
+        if isinstance(value, np.ufunc):
+            return 1
+        if value is not None and value is vars(np).get(name):
+            is_short = name in _QUESTIONS or isinstance(value, type)
+            return 1 if name in _FUNCTIONS else 0 if is_short else None
+        if value is not None and value is vars(builtins).get(name):
+            return 0 if name in _BUILTINS else None
+        if value is not None and value is vars(math).get(name):
+            return 0
+        name = value.__name__ if isinstance(value, types.FunctionType) else name
+        if name in self.callees:
+            return self._of_callee(name, deepest)
+        if isinstance(value, types.FunctionType):
+            return None if home_of(value).partition(".")[0] in _PACKAGES else 0
+        if value is None and isinstance(function, ast.Attribute):
+            return None if name in _SLOW else int(name in _METHODS)
+        return 0 if value is None else None
+
+    def _of_callee(self, name: str, deepest: int) -> int | None:
+        if not deepest:
+            return 0
+        key = name, deepest
+        if key not in self._known:
+            self._known[key] = 0  # while it is looked into
+            self._known[key] = self.count(*self.callees[name], deepest - 1)
+        return self._known[key]
+
+
+def _of_module(attribute: ast.Attribute, namespace: Mapping[str, object]) -> Any:
+    """What `np.linalg.norm` is; `None` where one of the names before the last is no module's."""
+    names, root = [attribute.attr], attribute.value
+    while isinstance(root, ast.Attribute):
+        names.append(root.attr)
+        root = root.value
+    value = namespace.get(root.id) if isinstance(root, ast.Name) else None
+    if not isinstance(value, types.ModuleType):
+        return None
+    for name in reversed(names):
+        value = vars(value).get(name) if isinstance(value, types.ModuleType) else None
+    return value

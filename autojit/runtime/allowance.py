@@ -1,0 +1,147 @@
+"""`ALLOWANCE`: how much of a program's time making plans may take in all.
+
+Whether a plan will be faster is known when it has been tried. A region's own price bounds what its captures take; but
+regions stand inside each other, and all of them count the same seconds. In a program whose functions nobody has
+decorated, what is spent on all of them is bounded, too: by how long the program has run, and by what plans have saved.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+from autojit.compile.service import SERVICE
+
+#: The processors that this process may use.
+_PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+#: This part of the seconds that the program has run may be spent ...
+SHARE = 0.05
+#: ... and this part of those that plans have saved ...
+OF_SAVED = 0.5
+#: ... and so many seconds at once where a plan promises to be faster: where another processor is free they will do to
+#: open the door, and for a capture or two.
+ADVANCE = 0.4
+#: What other threads do takes so much of the program's time: they share the interpreter ...
+BESIDE = min(0.25, 0.5 / _PROCESSORS)
+#: ... and what other processes do: they share caches, memory and clock.
+ELSEWHERE = 0.05 if _PROCESSORS > 1 and hasattr(os, "SCHED_IDLE") else 0.25
+#: What takes longer has waited for time that nobody else wants.
+MOST_BESIDE = 1.0
+#: Seconds that a capture takes, where none has been made, and that its compilation takes.
+CAPTURE, COMPILATION = 0.03, 0.2
+
+
+def part_of_compiling() -> float:
+    """What part of a compilation in the background the program loses."""
+    return ELSEWHERE if SERVICE.is_wanted else BESIDE
+
+
+class Allowance:
+    """What is spent on plans, and what they have saved.
+
+    Attributes:
+        is_limited: Whether there is a limit; where the user has named the functions, there is none.
+        spent: The seconds that the program has waited for plans, with the part that counts of what was done beside.
+    """
+
+    def __init__(self) -> None:
+        self.is_limited = False
+        self.spent = 0.0
+        self._begun = time.perf_counter()
+        self._gained = 0.0
+        #: The probes whose plans are kept, with the hits whose savings are counted and the seconds that a hit saves.
+        self._kept: list[tuple[weakref.ref[Any], int, float]] = []
+        # Others, such as a signal handler or a forked process, do not wait for who counts.
+        self._counts = threading.Lock()
+
+    def limit(self) -> None:
+        """Let there be a limit from now on; all that the process has run till now counts."""
+        self.is_limited = True
+
+    def delay(self, seconds: float, promises: bool = False) -> float:
+        """How long to wait until so many seconds more may be spent, if nothing else happens; 0.0 if they may be.
+
+        Args:
+            seconds: How long the program will wait.
+            promises: Whether the plan promises to be faster.
+        """
+        if not self.is_limited:
+            return 0.0
+        passed = time.perf_counter() - self._begun
+        lacking = self.spent + seconds - ADVANCE * promises - OF_SAVED * self.saved
+        return max(0.0, lacking / SHARE - passed)
+
+    def delay_of_capture(self, seconds: float, promises: bool = False) -> float:
+        """How long to wait until a region may be captured and compiled.
+
+        Args:
+            seconds: How long its last capture took; 0.0 if there was none.
+            promises: Whether the plan promises to be faster.
+        """
+        return self.delay((seconds or CAPTURE) + COMPILATION * part_of_compiling(), promises)
+
+    @property
+    def saved(self) -> float:
+        """The seconds that plans have saved by now."""
+        self._count()
+        return self._gained
+
+    def _count(self, more: tuple[Any, float] | None = None) -> None:
+        """Count what was saved since somebody last did; `more` is a probe whose plan is kept, and what it saves."""
+        if not self._counts.acquire(blocking=False):
+            return
+        try:
+            self._kept = self._counted()
+            if more is not None:
+                probe, gain = more
+                # Its hits may be those of any of its plans.
+                gains = [known for reference, _, known in self._kept if reference() is probe]
+                self._kept = [one for one in self._kept if one[0]() is not probe]
+                self._kept.append((weakref.ref(probe), probe.hits, min([gain, *gains])))
+        finally:
+            self._counts.release()
+
+    def _counted(self) -> list[tuple[weakref.ref[Any], int, float]]:
+        kept: list[tuple[weakref.ref[Any], int, float]] = []
+        for reference, before, gain in self._kept:
+            probe = reference()
+            if probe is not None:
+                hits = probe.hits  # from 0 again, if the function was cleared
+                self._gained += gain * max(0, hits - before)
+                kept.append((reference, hits, gain))
+        return kept
+
+    def spend(self, seconds: float, part: float = 1.0) -> None:
+        """So many seconds were spent.
+
+        Args:
+            seconds: How many.
+            part: The part of them that the program has lost, if it went on meanwhile.
+        """
+        self.spent += seconds if part == 1.0 else min(seconds, MOST_BESIDE) * part
+
+    @contextlib.contextmanager
+    def spending(self, part: float = 1.0) -> Iterator[None]:
+        """What is done meanwhile is spent; `part` as `spend` has it."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.spend(time.perf_counter() - start, part)
+
+    def gain(self, seconds: float) -> None:
+        """A plan has saved so many seconds."""
+        self._gained += seconds
+
+    def keep(self, probe: Any, gain: float) -> None:
+        """A plan of a region is kept, which saves so many seconds at each hit."""
+        self._count((probe, gain))
+
+
+#: That of the process.
+ALLOWANCE = Allowance()

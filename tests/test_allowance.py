@@ -1,0 +1,161 @@
+"""How much of a program's time making plans may take, where nobody has decorated its functions."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import autojit as aj
+from autojit.runtime import allowance
+from autojit.runtime.allowance import ALLOWANCE, Allowance
+from autojit.runtime.background import BACKGROUND
+from autojit.runtime.heat import Heat
+from autojit.runtime.remembered import Verdict
+from autojit.runtime.takeover import Takeover
+from tests.measuring import X, compiling_pays  # noqa: F401 -- a fixture
+
+
+class Probe:
+    hits = 0
+
+
+@pytest.fixture(name="mine")
+def that_knows_the_time(monkeypatch):
+    """An allowance with a limit, in a program that has just begun."""
+    monkeypatch.setattr(allowance, "SHARE", 0.05)
+    mine = Allowance()
+    mine._begun = time.perf_counter() + 1000.0 - 2.0  # so that what passes in the test does not count
+    mine.spent = -1000.0 * 0.05
+    mine.limit()
+    return mine
+
+
+def test_where_the_user_has_named_the_functions_there_is_no_limit():
+    mine = Allowance()
+    mine.spend(1e6)
+    assert not mine.delay(1e6) and not mine.delay_of_capture(1e6)
+
+
+def test_a_share_of_the_time_may_be_spent(mine):
+    assert not mine.delay(0.09) and mine.delay(0.12) == pytest.approx(0.4, abs=0.1)
+    mine.spend(0.09)
+    assert mine.delay(0.05) == pytest.approx(0.8, abs=0.1)
+    mine._begun -= 2.0  # which give 0.1
+    assert not mine.delay(0.05) and mine.delay(0.12)
+
+
+def test_for_what_promises_to_be_faster_there_is_an_advance(mine, monkeypatch):
+    monkeypatch.setattr(allowance, "ADVANCE", 0.4)
+    assert mine.delay(0.45) and not mine.delay(0.45, promises=True)
+    mine.spend(0.45)
+    assert mine.delay(0.06, promises=True)
+
+
+def test_what_others_do_counts_in_part(mine):
+    before = mine.spent
+    mine.spend(0.2, part=0.25)
+    assert mine.spent == pytest.approx(before + 0.05)
+    mine.spend(1e6, part=0.25)  # it has waited for others
+    assert mine.spent == pytest.approx(before + 0.05 + 0.25 * allowance.MOST_BESIDE)
+
+
+def test_what_plans_save_may_be_spent(mine):
+    probe = Probe()
+    mine.spend(1.0)
+    probe.hits = 10
+    mine.keep(probe, 0.1)
+    assert mine.saved == 0.0  # what it saves from now on counts
+    probe.hits = 30
+    assert mine.saved == pytest.approx(2.0)
+    assert not mine.delay(0.05)
+    mine.gain(1.0)
+    assert mine.saved == pytest.approx(3.0)
+    mine.keep(probe, 5.0)  # another kind of calls: nobody knows of which a hit is
+    probe.hits = 40
+    assert mine.saved == pytest.approx(4.0)
+    probe.hits = 0  # the function was cleared
+    assert mine.saved == pytest.approx(4.0)
+    probe.hits = 10
+    assert mine.saved == pytest.approx(5.0)
+    del probe
+    assert mine.saved == pytest.approx(5.0)
+
+
+def test_who_comes_in_while_it_is_counted_does_not_wait(mine):
+    probe = Probe()
+    with mine._counts:
+        mine.keep(probe, 1.0)
+        probe.hits = 10
+        assert mine.saved == 0.0
+    assert mine.saved == 0.0
+
+
+def poly(x):
+    return x * x * 3 + np.sin(x)
+
+
+@pytest.fixture(name="spent")
+def all_is_spent(monkeypatch):
+    """No time is left."""
+    monkeypatch.setattr(ALLOWANCE, "spent", 1e9)
+    monkeypatch.setattr(ALLOWANCE, "is_limited", True)
+
+
+@pytest.mark.usefixtures("pays", "spent")
+def test_where_all_is_spent_nothing_is_captured_until_there_is_some_again(monkeypatch):
+    fast = aj.autocluster(poly)
+    for _ in range(6):
+        np.testing.assert_allclose(fast(X), poly(X), rtol=1e-14)
+        BACKGROUND.wait()
+    assert not fast.cache_info().captures
+    monkeypatch.setattr(ALLOWANCE, "spent", -1e9)
+    time.sleep(1.2)  # nobody asks for a second at most
+    for _ in range(6):
+        np.testing.assert_allclose(fast(X), poly(X), rtol=1e-14)
+        BACKGROUND.wait()
+    assert fast.cache_info().captures == 1
+
+
+@pytest.mark.usefixtures("pays", "spent")
+def test_what_an_earlier_process_has_found_to_be_faster_is_not_limited(monkeypatch):
+    verdict = Verdict(True, 1.0, 1e-6, 1e-6)
+    monkeypatch.setattr("autojit.runtime.warmup.WarmUp.recall", lambda self, probe, heat: verdict)
+    fast = aj.autocluster(poly)
+    for _ in range(6):
+        np.testing.assert_allclose(fast(X), poly(X), rtol=1e-14)
+        BACKGROUND.wait()
+    assert fast.cache_info().captures == 1
+
+
+@pytest.mark.usefixtures("pays")
+def test_what_is_spent_and_saved_is_counted():
+    spent, saved = ALLOWANCE.spent, ALLOWANCE.saved
+    fast = aj.autocluster(poly)
+    for _ in range(20):
+        fast(X)
+        BACKGROUND.wait()
+    assert ALLOWANCE.spent > spent
+    if not fast.__autojit_controller__.config.check:
+        assert ALLOWANCE.saved > saved + 0.9  # each hit saves what NumPy is said to take, a second
+
+
+@pytest.mark.usefixtures("pays", "spent")
+def test_loops_are_not_taken_over_where_all_is_spent(monkeypatch):
+    def walk(n):
+        total = 0.0
+        for k in range(n):
+            total += np.sin(k)
+        return total
+
+    fast = aj.autocluster(walk)
+    fast(3)
+    (probe,) = [one for one in fast.__autojit_controller__.probes.values() if one.takeovers]
+    (takeover,) = probe.takeovers
+    assert type(takeover) is Takeover and takeover.is_due_after(1e6)  # the program's thread is to look
+    takeover.look()
+    assert not takeover.is_due_after(1e6)
+    monkeypatch.setattr(ALLOWANCE, "spent", -1e9)
+    assert takeover.is_due_after(1e6)
+    assert Heat.best == 1.0
