@@ -20,7 +20,7 @@ from autojit.capture.values import Arr, Items, Known, LoopInt, Method, Sym
 from autojit.errors import CannotCapture, refusal
 from autojit.ir.graph import Operand, values_of
 from autojit.ir.spec import COMPILED_DTYPES, PYTHON_DTYPES, Spec, spec_of
-from autojit.ir.warned import recorded
+from autojit.ir.warned import asked
 from autojit.ops.chapters import TABLE
 
 #: The most bytes that the draws of one call site may take.
@@ -183,8 +183,8 @@ class Draws(Expressions):
             stream = np.random.RandomState(0) if kind is np.random.RandomState else np.random.default_rng(0)
             keywords = {**values}
             try:
-                with recorded():  # the call itself will warn
-                    self._samples[key] = getattr(stream, name)(*keywords.pop("args", ()), **keywords)
+                draw, operands = getattr(stream, name), keywords.pop("args", ())
+                self._samples[key], _ = asked(lambda: draw(*operands, **keywords))  # the call itself will warn
             except Exception as error:
                 raise refusal(error) from None
         return self._samples[key]

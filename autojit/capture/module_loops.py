@@ -7,7 +7,6 @@ import copy
 import symtable
 import sys
 import types
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from autojit.capture.names import TEMPORARY, Flow, names
 from autojit.capture.probes import MARK, TWINS
 from autojit.capture.regions import leaving, sees_all_names
 from autojit.capture.source import FunctionSource
+from autojit.ir.warned import asked
 
 _NAME = "autojit_loop"
 #: Modules that capture knows.
@@ -58,9 +58,7 @@ def loops_of(module: ast.Module, text: str, file: str) -> list[Loop]:
     """
     if sees_all_names(module) or _asks_for_module(module):
         return []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they come when the module itself is compiled
-        table = symtable.symtable(text, file, "exec")
+    table, _ = asked(lambda: symtable.symtable(text, file, "exec"))  # it warns when the module itself is compiled
     shared = frozenset(_shared(table, True))
     bound, usual = (assigned_before(module.body, frozenset(), usually) for usually in (False, True))
     return list(_loops(module.body, bound, usual, shared))
@@ -81,9 +79,7 @@ def source_of_loop(loop: Loop, module: ast.Module, file: str, namespace: dict[st
     for argument in arguments.args:
         ast.copy_location(argument, place)
     alone = ast.fix_missing_locations(ast.Module([node], []))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # as above
-        whole = compile(alone, file, "exec", dont_inherit=True)
+    whole, _ = asked(lambda: compile(alone, file, "exec", dont_inherit=True))  # as above
     (code,) = [const for const in whole.co_consts if isinstance(const, types.CodeType)]
     code = code.replace(co_name="<module>", co_qualname="<module>")
     return FunctionSource(types.FunctionType(code, namespace, "<module>"), node, "", (), _expected(module), True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 
 from autojit.errors import Reason, SourceLine
+from autojit.ir.syntax import parse
 from autojit.runtime.history import Change, Event
 
 #: Two kinds of calls are no pattern.
@@ -67,7 +68,7 @@ def _id(text: str) -> str:
 def nodes_of(lines: list[str]) -> list[ast.AST]:
     """The syntax of a function's own lines, numbered from 1; nothing for a lambda in the middle of a line."""
     try:
-        return list(ast.walk(ast.parse(textwrap.dedent("".join(lines)))))
+        return list(ast.walk(parse(textwrap.dedent("".join(lines)))))
     except SyntaxError:
         return []
 

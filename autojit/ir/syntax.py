@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from autojit.ir.warned import asked
+
 #: More threads than this do not disturb each other at the same moment.
 _TRIES = 20
 
@@ -16,15 +18,17 @@ def parse(text: str) -> ast.Module:
     CPython before 3.11.8 and 3.12.2 counts the depth of a tree in a place that all threads share: two that parse at the
     same time may end in a SystemError that says nothing about the text (python/cpython#106905).
 
+    What the parser warns of, it has warned of when the user's module was compiled.
+
     Raises:
         SyntaxError: As `ast.parse`.
     """
     for _ in range(_TRIES):
         try:
-            return ast.parse(text)
+            return asked(lambda: ast.parse(text))[0]
         except SystemError:
             continue
-    return ast.parse(text)
+    return asked(lambda: ast.parse(text))[0]
 
 
 #: Nodes without nodes in them.

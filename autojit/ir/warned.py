@@ -1,33 +1,112 @@
-"""The warnings of what NumPy is asked during capture, kept from the user."""
+"""The warnings of what NumPy is asked during capture, kept from the user.
+
+`warnings.catch_warnings` is not for this: filters are the process's, so that leaving it in one thread undoes what
+another one has set meanwhile, or leaves it set for good.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+#: How often to ask again when another thread has changed the filters meanwhile.
+_TRIES = 5
+
+
+class _Here(threading.local):
+    """The `message` of a filter that holds in threads that ask only.
+
+    Others find a method in C that matches nothing: none of Python's code runs there, so that no thread takes its turn
+    while CPython goes through the filters by their index.
+    """
+
+    match = re.compile("(?!)").match
+
+
+_runtime, _any = _Here(), _Here()
+_FILTERS: list[Any] = [("ignore", _runtime, RuntimeWarning, None, 0), ("ignore", _any, Warning, None, 0)]
+
+
+class _Nobodys(Warning):
+    """A class for a filter that makes Python forget which warnings it has shown, as any new filter does."""
+
+
+_LAST = ("ignore", None, _Nobodys, None, 0)
 
 _lock = threading.RLock()
+_asking = 0
 
 
 def _begin() -> None:
-    global _lock
-    _lock = threading.RLock()
+    global _lock, _asking
+    _lock, _asking = threading.RLock(), 0
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin)  # the thread that held it is not in the child
+    os.register_at_fork(after_in_child=_begin)  # threads that asked are not in the child
 
 
-@contextmanager
-def recorded() -> Iterator[list[warnings.WarningMessage]]:
-    """Collect the warnings of a few calls, instead of showing them.
+def asked(call: Callable[[], T], *, runtime: bool = True) -> tuple[T, list[str]]:
+    """What a call returns, and the warnings that it gives in this thread, which nobody else hears.
 
-    Filters are the process's, so that another thread may warn meanwhile: its warning is in the list, too, and must do
-    no harm there; it must not become an error in that thread. Two threads that change the filters in turns would leave
-    them changed for good, so that one waits for the other.
+    Args:
+        call: It may be called again when another thread has changed the filters meanwhile.
+        runtime: Whether a `RuntimeWarning` is among them.
     """
-    with _lock, warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        yield seen
+    for _ in range(_TRIES - 1):
+        result, heard, is_sure = _ask(call, runtime)
+        if is_sure:
+            return result, heard
+    result, heard, is_sure = _ask(call, runtime)
+    return result, heard if is_sure else [*heard, "another thread changes the filters of warnings again and again"]
+
+
+def _ask(call: Callable[[], T], runtime: bool) -> tuple[T, list[str], bool]:
+    """The result, what was heard, and whether that is all."""
+    heard: list[str] = []
+    around = [dict(vars(here)) for here in (_runtime, _any)]
+    _enter()
+    try:
+        # Python asks each filter for the text before it looks at the class.
+        vars(_runtime)["match"] = _Here.match if runtime else _heed_nothing
+        vars(_any)["match"] = lambda text: heard.append(text) or True
+        result = call()
+        return result, heard, _are_first()
+    finally:
+        for here, before in zip((_runtime, _any), around, strict=True):
+            vars(here).clear()
+            vars(here).update(before)
+        _leave()
+
+
+def _heed_nothing(text: str) -> bool:
+    return True
+
+
+def _are_first() -> bool:
+    return warnings.filters[: len(_FILTERS)] == _FILTERS
+
+
+def _enter() -> None:
+    global _asking
+    with _lock:
+        _asking += 1
+        if not _are_first():
+            warnings.filters[:0] = _FILTERS  # type: ignore[index] -- a list
+        warnings.simplefilter("ignore", _Nobodys, append=True)
+
+
+def _leave() -> None:
+    global _asking
+    with _lock:
+        _asking -= 1
+        if not _asking:
+            filters: list[Any] = warnings.filters  # type: ignore[assignment] -- a list
+            for one in (*_FILTERS, _LAST):
+                while one in filters:
+                    filters.remove(one)

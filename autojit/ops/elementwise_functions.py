@@ -9,7 +9,7 @@ import numpy as np
 
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, spec_of
-from autojit.ir.warned import recorded
+from autojit.ir.warned import asked
 from autojit.jax_names import jnp, lax
 from autojit.ops import elementwise_arithmetic as arithmetic
 from autojit.ops import elementwise_math as math
@@ -29,10 +29,9 @@ def dummy_infer(call: Callable[..., Any]) -> Callable[..., tuple[Spec, ...]]:
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
         check_dtypes(specs)
         shape = np.broadcast_shapes(*(spec.shape for spec in specs))
-        with recorded() as warned:
-            result = call(*(small_dummy(spec) for spec in specs), **params)
+        result, warned = asked(lambda: call(*(small_dummy(spec) for spec in specs), **params))
         if warned:
-            raise TypeError(f"NumPy warns, so this is not compiled: {warned[0].message}")
+            raise TypeError(f"NumPy warns, so this is not compiled: {warned[0]}")
         spec = spec_of(result)
         check_dtypes([spec])
         return (Spec(shape, spec.dtype, spec.kind),)

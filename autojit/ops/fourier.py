@@ -10,7 +10,7 @@ import numpy as np
 from autojit.errors import CannotCapture, comes_from_a_signal
 from autojit.ir.op import Infer, Lower, Op
 from autojit.ir.spec import Spec
-from autojit.ir.warned import recorded
+from autojit.ir.warned import asked
 from autojit.jax_names import jnp, lax
 from autojit.ops import exact
 from autojit.ops.inference import public_name, shapes_by
@@ -34,10 +34,9 @@ def _infer(name: str) -> Infer:
         if params.get("axes") == () or params.get("s") == () or (not a.shape and name in ("fftn", "ifftn")):
             raise CannotCapture("keyword", f"`np.fft.{name}` along no axis, which is its argument")
         # NumPy refuses axes that are missing, and results without elements; which, short axes show.
-        with recorded() as warned:
-            function(np.ones([min(length, 2) for length in a.shape], a.dtype), **params)
+        _, warned = asked(lambda: function(np.ones([min(length, 2) for length in a.shape], a.dtype), **params))
         if warned:
-            raise CannotCapture("keyword", f"`np.fft.{name}` warns: {warned[0].message}")
+            raise CannotCapture("keyword", f"`np.fft.{name}` warns: {warned[0]}")
         try:
             (shape,) = shapes_of([Spec(a.shape, np.dtype(np.float64) if a.dtype.kind in "biu" else a.dtype)], params)
         except Exception as error:

@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, spec_of
-from autojit.ir.warned import recorded
+from autojit.ir.warned import asked
 from autojit.ops import exact
 from autojit.ops.families import check_dtypes, row, small_dummy, trap_if
 
@@ -66,11 +66,11 @@ def run_dummy(call: Callable[..., Any], specs: Sequence[Spec], params: dict[str,
         TypeError: The call leaves the compiled dtypes, or NumPy raises it.
     """
     check_dtypes(specs)
-    with recorded() as warned, np.errstate(all="ignore"):
-        spec = spec_of(call(*(small_dummy(one) for one in specs), **params))
-    for warning in warned:
-        if not issubclass(warning.category, RuntimeWarning):  # asked on ones without elements, of the dtype alone
-            raise TypeError(f"NumPy warns, so this is not compiled: {warning.message}")
+    with np.errstate(all="ignore"):  # asked on ones without elements, of the dtype alone
+        result, warned = asked(lambda: call(*(small_dummy(one) for one in specs), **params), runtime=False)
+    if warned:
+        raise TypeError(f"NumPy warns, so this is not compiled: {warned[0]}")
+    spec = spec_of(result)
     kinds = specs[0].dtype.kind, np.dtype(params.get("dtype") or specs[0].dtype).kind
     if kinds[0] == "c" and kinds[1] != "c":
         raise TypeError("this cast is not compiled: NumPy warns that it discards the imaginary part")

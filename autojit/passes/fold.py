@@ -10,7 +10,7 @@ from autojit.errors import comes_from_a_signal
 from autojit.ir.graph import Const, Graph, Node, Operand, values_of
 from autojit.ir.index import Index, Slice
 from autojit.ir.spec import spec_of
-from autojit.ir.warned import recorded
+from autojit.ir.warned import asked
 from autojit.passes.substitute import substitute
 
 #: Results of more elements than this stay operations: a program with large constants is slow to compile.
@@ -57,8 +57,8 @@ def _evaluate(node: Node) -> tuple[Operand, ...] | None:
         return None
     constants = [operand.value for operand in node.inputs if isinstance(operand, Const)]
     try:
-        with recorded() as warned, np.errstate(all="raise"):
-            result = node.op.call(*constants, **node.keywords)
+        with np.errstate(all="raise"):
+            result, warned = asked(lambda: node.op.call(*constants, **node.keywords))
     except Exception as error:  # NumPy raises when the program runs
         if comes_from_a_signal(error):
             raise

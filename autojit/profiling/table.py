@@ -15,7 +15,7 @@ from autojit.errors import AutojitError
 from autojit.explain import html
 from autojit.explain.style import fragment
 from autojit.explain.text import columns, megabytes
-from autojit.ir.warned import recorded
+from autojit.ir.warned import asked
 from autojit.profiling.spans import KINDS, PREFIX, Place
 from autojit.runtime.history import milliseconds
 
@@ -135,20 +135,23 @@ def profile_table(logdir: str | Path) -> ProfileTable:
     if not runs:
         raise AutojitError(f"there is no profile in `{logdir}`: `with autojit.profile(...)` takes one")
     folder = runs[-1].parent
-    rows: dict[Place, ProfileRow] = {}
-    seconds = 0.0
     # jaxlib makes the types of what is read here when they are needed, with a warning of Python's from 3.12 on. Where
     # warnings are errors that would end the process.
-    with recorded():
-        for file in runs:
-            if file.parent == folder:
-                data = ProfileData.from_file(str(file))
-                seconds = max(seconds, _seconds(data))
-                for plane in data.planes:
-                    for line in plane.lines:
-                        _add(rows, sorted(_spans(line.events), key=lambda span: (span.start, -span.end)))
+    (rows, seconds), _ = asked(lambda: _read([file for file in runs if file.parent == folder]))
     ordered = sorted(rows.values(), key=lambda row: -row.seconds)
     return ProfileTable(tuple(ordered), seconds or sum(row.seconds for row in ordered) or 1e-9, folder)
+
+
+def _read(files: Iterable[Path]) -> tuple[dict[Place, ProfileRow], float]:
+    rows: dict[Place, ProfileRow] = {}
+    seconds = 0.0
+    for file in files:
+        data = ProfileData.from_file(str(file))
+        seconds = max(seconds, _seconds(data))
+        for plane in data.planes:
+            for line in plane.lines:
+                _add(rows, sorted(_spans(line.events), key=lambda span: (span.start, -span.end)))
+    return rows, seconds
 
 
 @dataclass(slots=True)

@@ -62,12 +62,13 @@ def is_followed() -> bool:
 def _look(filters: Any) -> bool:
     global _filters, _filters_seen, _filters_quiet
     quiet = True
-    for action, message, category, module, line in filters:
+    seen = tuple(filters)  # another thread may insert one meanwhile
+    for action, message, category, module, line in seen:
         if issubclass(RuntimeWarning, category):
             quiet = action in _QUIET
             if not quiet or (message is None and module is None and not line):
                 break  # what holds for some messages, modules or lines alone hides none of the filters behind it
     else:
         quiet = warnings.defaultaction in _QUIET  # type: ignore[attr-defined] -- Python's own name for it
-    _filters, _filters_seen, _filters_quiet = filters, tuple(filters), quiet
+    _filters, _filters_seen, _filters_quiet = filters, seen, quiet
     return quiet
