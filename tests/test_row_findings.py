@@ -223,3 +223,24 @@ def test_averages_that_are_far_from_cancelling_are_compiled(dtype):
     assert check(f, x, -w).cache_info().traps == 0
     w[::3] *= -1
     assert check(f, x.astype(float), w.astype(np.result_type(dtype, float))).cache_info().traps == 0
+
+
+def counted_wide(a, b):
+    return np.bitwise_count(a).astype(np.int64) & b.astype(np.int64)
+
+
+def counted_narrow(a, b):
+    return np.bitwise_count(a).astype(np.int32) | b.astype(np.int32)
+
+
+def counted_element(a, b):
+    return int(np.bitwise_count(a).diagonal(1)[0]) & b.min().item()
+
+
+@pytest.mark.parametrize("function", [counted_wide, counted_narrow, counted_element])
+@pytest.mark.parametrize("dtype", "bBhHiIlL")
+def test_counts_of_bits_beside_other_integers(function, dtype):
+    """XLA makes invalid code of counts in 32 bits or fewer."""
+    a = np.array([[5, 3, 3], [1, 6, 127]], dtype=dtype)
+    for other in "bBhHiIl":
+        assert check(function, a, a.astype(other)).cache_info().hits

@@ -54,7 +54,9 @@ def right_shift(x: Any, y: Any) -> Any:
 
 
 def bitwise_count(x: Any) -> Any:
-    return lax.population_count(_magnitude(x))
+    # In 64 bits: of counts in 32 that are cast to 64, XLA makes invalid code for `&` and `|` with a uint8 (jaxlib
+    # 0.10.2).
+    return lax.population_count(_magnitude(x).astype(jnp.uint64))
 
 
 def _magnitude(x: Any) -> Any:
