@@ -84,9 +84,13 @@ def test_probes_of_tiny_calls_sleep_until_a_call_is_long():
     fast(x)
     assert fast.cache_info().misses == misses
     large = np.ones(2_000_000)
-    for _ in range(2):
+    for _ in range(20):  # one alone may take less than a millisecond
         np.testing.assert_array_equal(fast(large), large + 1)
-    assert not probe_of(fast).sleeps and fast.cache_info().misses == misses + 1
+        if not probe_of(fast).sleeps:
+            break
+    assert not probe_of(fast).sleeps and fast.cache_info().misses == misses
+    np.testing.assert_array_equal(fast(large), large + 1)
+    assert fast.cache_info().misses == misses + 1
 
 
 def test_exceptions_pass_through_the_clock():
