@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from autojit.config import ENVIRONMENT_VARIABLE, FLAGS
 from autojit.errors import REASONS
+from autojit.ops.chapters import TABLE
 from docs.gen_call import PAGE, call_page
 from docs.gen_copies import COPIES, copied
 from docs.gen_errors import errors_page
@@ -43,12 +44,22 @@ def flags() -> str:
         f'`{ENVIRONMENT_VARIABLE}="--auto_jit=0"`, and for one function as keywords of the decorators. An unknown '
         "flag is an error that suggests the nearest.",
         "",
+        "They are read when a function is decorated. A keyword of its decorator wins over the process's flag, and "
+        "`--policy` holds for every other function, those under `jit_compile` included.",
+        "",
+        "Names of operations are NumPy's (`np.tanh`) or families: " + ", ".join(families()) + ".",
+        "",
         *table(
             ["flag", "default", "takes", "meaning"],
             [[f"`--{f.name}`", default(f.default), f.accepts, f.doc] for f in FLAGS.values()],
         ),
     ]
     return "\n".join(lines)
+
+
+def families() -> list[str]:
+    """The families of operations that `--ops_to_cluster` and `--cluster_exclude_ops` know."""
+    return [f"`{name}`" for name in dict.fromkeys(op.family for op in TABLE.rows.values())]
 
 
 def default(value: Any) -> str:
