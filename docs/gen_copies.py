@@ -9,7 +9,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 #: A file of the repository, and the page that it is; all of them lie at the top.
-COPIES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "bench/README.md": "benchmarks.md"}
+COPIES = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "bench/README.md": "benchmarks.md",
+}
 
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
