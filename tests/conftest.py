@@ -2,6 +2,7 @@
 
 import gc
 import os
+import warnings
 import zlib
 
 # Read when jax starts; without it jax looks for accelerators and may warn that it found none.
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import autojit
+from autojit.ir import warned
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.door import DOOR
 from tests.chosen import choose
@@ -25,6 +27,25 @@ collect_ignore_glob = ["programs/scripts/*"]
 
 # No test imports what compiles in its middle; what opens the door has tests of its own, in processes of their own.
 DOOR.open()
+
+
+def users_filters():
+    """The filters of warnings without ours, which are there while another thread asks NumPy something."""
+    return [each for each in warnings.filters if each not in (*warned._FILTERS, warned._LAST)]
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # around what pytest itself does with filters
+def pytest_runtest_protocol(item):
+    """A test that leaves other filters behind fails, and those after it do not."""
+    before = users_filters()
+    result = yield
+    if (left := users_filters()) != before:
+        warnings.filters[:] = before
+        new, gone = ([each for each in ones if each not in others] for ones, others in ((left, before), (before, left)))
+        text = f"it leaves other filters of warnings behind: {new} are new, {gone} are gone"
+        report = pytest.TestReport(item.nodeid, item.location, {}, "failed", text, "teardown")
+        item.ihook.pytest_runtest_logreport(report=report)
+    return result
 
 
 @pytest.fixture

@@ -45,6 +45,9 @@ FUSED = Option("fused", "matrix products by XLA's YNN library", 3.0, 16.0)
 WIDE = Option("wide", "vectors of 512 bits", 1.6, 2.0)
 #: In the order in which they are tried.
 OPTIONS = (FUSED, WIDE)
+#: No option of XLA's, but chosen as they are: large matrix products are NumPy's, between clusters of the rest. XLA's
+#: are some 0.8 times as fast, and some of its products of a matrix and a vector far slower.
+APART = Option("apart", "matrix products by NumPy", 8.0, 1.5)
 
 
 def compile_options(graph: Graph, choice: str = "") -> dict[str, Any]:
@@ -84,7 +87,7 @@ def next_option(graphs: Iterable[Graph], tried: Iterable[str], best: str) -> tup
     """
     graphs, tried = tuple(graphs), frozenset(tried)
     for option in OPTIONS:
-        choice = "+".join(sorted({*filter(None, best.split("+")), option.name}))
+        choice = with_option(best, option)
         is_new = option.name not in best.split("+") and choice not in tried
         if is_new and any(_applies(option, graph) for graph in graphs):
             return option, choice
@@ -99,7 +102,17 @@ def what_applies(choice: str, graph: Graph) -> str:
 
 def in_words(choice: str) -> str:
     """A choice for people; "" for the usual options."""
-    return ", ".join(option.text for option in OPTIONS if option.name in choice.split("+"))
+    return ", ".join(option.text for option in (APART, *OPTIONS) if option.name in choice.split("+"))
+
+
+def with_option(choice: str, option: Option) -> str:
+    """A choice and one option more."""
+    return "+".join(sorted({*filter(None, choice.split("+")), option.name}))
+
+
+def is_apart(choice: str) -> bool:
+    """Whether a choice leaves matrix products to NumPy."""
+    return APART.name in choice.split("+")
 
 
 def has_products(graph: Graph) -> bool:

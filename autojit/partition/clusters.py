@@ -19,19 +19,25 @@ from autojit.config import Config
 from autojit.errors import Reason
 from autojit.ir.graph import Graph, Node, values_of
 from autojit.partition.compilable import subgraphs, why_not
+from autojit.partition.products import is_product
 
 #: Families of operations that cost NumPy next to nothing; alone they are no reason to enter a program.
 _FREE = frozenset(["shaping", "creation"])
 
 
-def partition(graph: Graph, config: Config, slower: frozenset[str] = frozenset()) -> Graph:
+def partition(
+    graph: Graph, config: Config, slower: frozenset[str] = frozenset(), products_apart: bool = False
+) -> Graph:
     """The same graph with `cluster` set on the nodes that compile, and `reason` on the others.
 
     Clusters are named `cluster_0`, `cluster_1` ... in the order of their first nodes. A graph in which everything
     compiles is never too small. `clustering_fuel` counts the clusters of this graph; whoever partitions several
-    graphs under one limit passes what is left of it. Ops named in `slower` compile, but are left to NumPy.
+    graphs under one limit passes what is left of it. Ops named in `slower` compile, but are left to NumPy, and so are
+    matrix products outside of loops, if `products_apart`.
     """
     reasons = [why_not(node, config, slower) for node in graph.nodes]
+    if products_apart:
+        reasons = [reason or _apart(node) for reason, node in zip(reasons, graph.nodes, strict=True)]
     mixed = any(reason is not None for reason in reasons)
     clusters: dict[int, str] = {}
     made = 0
@@ -47,6 +53,10 @@ def partition(graph: Graph, config: Config, slower: frozenset[str] = frozenset()
         replace(node, cluster=clusters.get(index), reason=reasons[index]) for index, node in enumerate(graph.nodes)
     )
     return replace(graph, nodes=nodes)
+
+
+def _apart(node: Node) -> Reason | None:
+    return Reason("host-op", f"`{node.op.name}` is faster in NumPy", node.source) if is_product(node) else None
 
 
 def _refuse(nodes: list[Node], config: Config, mixed: bool, made: int) -> Reason | None:

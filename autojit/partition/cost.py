@@ -70,7 +70,7 @@ def estimate(graph: Graph) -> Cost:
             clusters.setdefault(node.cluster or "", []).append(node)
     traffic = _traffic(graph, clusters)
     for nodes in clusters.values():
-        plan_seconds += PLAN_SECONDS + sum(_flops(node) for node in nodes) / _FLOPS_PER_SECOND
+        plan_seconds += PLAN_SECONDS + sum(flops(node) for node in nodes) / _FLOPS_PER_SECOND
         plan_seconds += sum(map(_arithmetic, nodes)) / _PLAN_SPEEDUP
     return Cost(numpy_seconds, plan_seconds + traffic / BYTES_PER_SECOND)
 
@@ -85,7 +85,7 @@ def numpy_cost(node: Node) -> float:
     size = sum(spec.nbytes for spec in node.specs) + sum(value.spec.nbytes for value in node.outputs)
     inner = sum(numpy_cost(inner) for graph in subgraphs(node) for inner in graph.nodes)
     call = _CALL_SECONDS.get(node.op.family, _OTHER_CALL_SECONDS)
-    return call + size / BYTES_PER_SECOND + _arithmetic(node) + _flops(node) / _FLOPS_PER_SECOND + inner
+    return call + size / BYTES_PER_SECOND + _arithmetic(node) + flops(node) / _FLOPS_PER_SECOND + inner
 
 
 def entry_cost(graph: Graph) -> float:
@@ -119,7 +119,7 @@ def _is_view(node: Node) -> bool:
     return node.op.name in _VIEWS
 
 
-def _flops(node: Node) -> float:
+def flops(node: Node) -> float:
     """Multiplications and additions of a contraction."""
     if node.op.family != "contraction" or len(node.inputs) != 2:
         return 0.0

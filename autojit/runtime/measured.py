@@ -7,16 +7,15 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
-from autojit.compile.options import has_products, next_option
+from autojit.compile.options import has_products
 from autojit.errors import Reason, Trapped, Varies
 from autojit.passes.pipeline import PIPELINE
 from autojit.runtime import plans
 from autojit.runtime.allowance import ALLOWANCE, part_of_compiling
 from autojit.runtime.background import BACKGROUND
-from autojit.runtime.compiler import Prepared, Recipe, note_recipe, other_rung, prepare
+from autojit.runtime.compiler import Prepared, Recipe, next_choice, note_recipe, other_rung, prepare, with_choice
 from autojit.runtime.fuel import same_fuel
 from autojit.runtime.heat import HOPELESS, KEEP_BELOW, LAST, PAYS_AFTER, VERY_HOPELESS, Heat
 from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
@@ -91,7 +90,7 @@ class Trial:
         if verdict is not None and verdict.wins:
             self.rough.add(verdict.numpy_seconds)
             self.is_tuned = verdict.is_tuned
-            self.prepared = replace(prepared, recipe=Recipe(choice=verdict.choice))
+            self.prepared = with_choice(prepared, verdict.choice, self.controller.config)
         self.times: list[float] = []
         self.turns = self._new_turns()
         #: What was slower than NumPy, with its times.
@@ -167,7 +166,7 @@ class Trial:
         return self.turns.is_seconds
 
     def _new_turns(self) -> Turns:
-        return Turns(any(has_products(step.graph) for step in self.prepared.clusters))
+        return Turns(has_products(self.prepared.graph))
 
     def _took(self, seconds: float) -> None:
         with self._lock:
@@ -247,16 +246,16 @@ class Trial:
             fueled = same_fuel(config, len(self.prepared.clusters))
             return _Next(0.0, lambda: prepare(capture, fueled, recipe=Recipe(passes)))
         best, prepared = min(self.slower, key=lambda one: one[0])
-        recipe, tried = prepared.recipe, [slower.recipe.choice for _, slower in self.slower]
+        tried = [slower.recipe.choice for _, slower in self.slower]
         if "" not in tried:  # an earlier process has chosen
-            return _Next(0.0, lambda: replace(prepared, recipe=recipe._replace(choice="")))
-        found = next_option((step.graph for step in prepared.clusters), tried, recipe.choice)
+            return _Next(0.0, lambda: with_choice(prepared, "", config))
+        found = next_choice(prepared, tried, config)
         if config.exact or found is None or best > found[0].gain * KEEP_BELOW * numpy_seconds:
             return None
         option, choice = found
         # One slow run may take as long as NumPy has by then; what it took before the capture counts, too.
         price = self._numpy_spent + option.loss * best - PAYS_AFTER
-        return _Next(price, lambda: replace(prepared, recipe=recipe._replace(choice=choice)))
+        return _Next(price, lambda: with_choice(prepared, choice, config))
 
     def _try_next(self) -> None:
         """Compile what is tried next, if NumPy has taken long enough."""

@@ -10,12 +10,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from autojit.compile.executable import Executable
-from autojit.compile.options import next_option
 from autojit.errors import Trapped
 from autojit.runtime import heat, plans
 from autojit.runtime.allowance import ALLOWANCE, part_of_compiling
 from autojit.runtime.background import BACKGROUND
-from autojit.runtime.compiler import Prepared, note_recipe
+from autojit.runtime.compiler import Prepared, next_choice, note_recipe, with_choice
 from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
 from autojit.runtime.plan import NATIVE, Plan
 from autojit.runtime.turns import Turns
@@ -120,7 +119,7 @@ class Tuning:
         self.remember = remember
         self.plan = replace(compiled, call=self.enter)
         self._lock = threading.RLock()  # a signal handler may make such a call, too
-        self.state = _looked_on(compiled, prepared, seconds, frozenset([*tried, prepared.recipe.choice]))
+        self.state = self._looked_on(compiled, prepared, seconds, frozenset([*tried, prepared.recipe.choice]))
 
     def begin(self) -> bool:
         """Stand in the plan's place, if there is anything to try and it may pay; whether that is so."""
@@ -177,7 +176,7 @@ class Tuning:
         """In the background."""
         prepared = self.state.prepared
         try:
-            race.prepared = replace(prepared, recipe=prepared.recipe._replace(choice=race.choice))
+            race.prepared = with_choice(prepared, race.choice, self.controller.config)
             with ALLOWANCE.spending(part_of_compiling() if BACKGROUND.is_here() else 1.0):
                 rival = self.controller.maker.compile(race.prepared, self.probe)
         except BaseException as error:
@@ -206,7 +205,7 @@ class Tuning:
                 self._go_on(plan, prepared, seconds, tried | {race.choice})
 
     def _go_on(self, plan: Plan, prepared: Prepared, seconds: float, tried: frozenset[str]) -> None:
-        state = _looked_on(plan, prepared, seconds, tried)
+        state = self._looked_on(plan, prepared, seconds, tried)
         plan.seconds = self.plan.seconds = seconds
         plan.numpy_seconds = self.plan.numpy_seconds
         if state.race is None:
@@ -217,16 +216,15 @@ class Tuning:
         if state.race is None:
             self.remember(prepared.recipe.choice, seconds, True)
 
-
-def _looked_on(plan: Plan, prepared: Prepared, seconds: float, tried: frozenset[str]) -> _State:
-    """The state in which the next option is tried, if there is one."""
-    found = next_option((step.graph for step in prepared.clusters), tried, prepared.recipe.choice)
-    if found is None:
-        return _State(plan, prepared, seconds, tried, None)
-    option, choice = found
-    compiling = sum(map(_compile_seconds, (plan.executables or {}).values()))
-    price = PAYS * max(heat.PAYS_AFTER, compiling, option.loss * seconds)
-    return _State(plan, prepared, seconds, tried, _Race(choice, price))
+    def _looked_on(self, plan: Plan, prepared: Prepared, seconds: float, tried: frozenset[str]) -> _State:
+        """The state in which the next option is tried, if there is one."""
+        found = next_choice(prepared, tried, self.controller.config)
+        if found is None:
+            return _State(plan, prepared, seconds, tried, None)
+        option, choice = found
+        compiling = sum(map(_compile_seconds, (plan.executables or {}).values()))
+        price = PAYS * max(heat.PAYS_AFTER, compiling, option.loss * seconds)
+        return _State(plan, prepared, seconds, tried, _Race(choice, price))
 
 
 def _compile_seconds(executable: Executable) -> float:
