@@ -36,7 +36,10 @@ def users_filters():
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # around what pytest itself does with filters
 def pytest_runtest_protocol(item):
-    """A test that leaves other filters behind fails, and those after it do not."""
+    """A test fails that leaves other filters behind, and those after it do not.
+
+    What a test itself sets pytest puts back; a thread that sets filters beside it may undo that.
+    """
     before = users_filters()
     result = yield
     if (left := users_filters()) != before:

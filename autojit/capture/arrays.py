@@ -13,7 +13,6 @@ import numpy as np
 from autojit.capture.layout import ordered_strides, set_strides
 from autojit.capture.plain import compare_sequences
 from autojit.capture.python_numbers import PythonNumbers, affine_of, is_python_number, is_traced
-from autojit.capture.recorder import describe
 from autojit.capture.values import (
     Arr,
     Flat,
@@ -32,6 +31,7 @@ from autojit.capture.values import (
     make_dummy,
 )
 from autojit.capture.views import SliceParts
+from autojit.capture.words import describe
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec
 from autojit.ops.chapters import TABLE

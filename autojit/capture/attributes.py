@@ -15,7 +15,8 @@ from typing import Any
 
 from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.results import RecipeMaker
-from autojit.capture.values import Frame, Items, Known, Opaque, describe, overridden
+from autojit.capture.values import Frame, Items, Known, Opaque, overridden
+from autojit.capture.words import describe
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Operand
 from autojit.ir.syntax import walk

@@ -15,7 +15,6 @@ from autojit.capture.attributes import find_assigned
 from autojit.capture.iteration import Iteration
 from autojit.capture.plain import call_static, no_nan, ordered
 from autojit.capture.python_numbers import is_traced
-from autojit.capture.recorder import describe
 from autojit.capture.records import MISSING
 from autojit.capture.values import (
     HEAP_TYPE,
@@ -36,6 +35,7 @@ from autojit.capture.values import (
     is_plain,
     overridden,
 )
+from autojit.capture.words import describe
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
 

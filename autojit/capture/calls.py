@@ -15,7 +15,6 @@ import numpy as np
 from autojit.capture.builtin_calls import Builtins
 from autojit.capture.names import names
 from autojit.capture.plain import call_method
-from autojit.capture.recorder import describe
 from autojit.capture.records import is_simple_record
 from autojit.capture.source import original_of, source_of
 from autojit.capture.stand_ins import STAND_INS, vectorized
@@ -33,6 +32,7 @@ from autojit.capture.values import (
     Vectorize,
     is_plain,
 )
+from autojit.capture.words import describe
 from autojit.errors import CannotCapture
 from autojit.ir.syntax import walk
 from autojit.ops.chapters import TABLE

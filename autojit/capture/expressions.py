@@ -20,7 +20,6 @@ from autojit.capture.identity import is_same
 from autojit.capture.members import own_value
 from autojit.capture.plain import check_text, contains, no_nan
 from autojit.capture.put_functions import flat_item
-from autojit.capture.recorder import describe
 from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.values import (
     Arr,
@@ -38,6 +37,7 @@ from autojit.capture.values import (
     overridden,
 )
 from autojit.capture.views import SliceParts
+from autojit.capture.words import describe
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
 from autojit.ops.trust import is_trusted

@@ -13,10 +13,10 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from autojit.capture.arrays import Arrays
 from autojit.capture.lists import from_list, is_list, is_tuple
 from autojit.capture.overlap import mask_is_apart
-from autojit.capture.recorder import describe
 from autojit.capture.refusals import check_arguments
 from autojit.capture.values import Arr, Items, Known, Partial, Rows, Storage, Sym
 from autojit.capture.view_functions import VIEW_FUNCTIONS, VIEW_METHODS
+from autojit.capture.words import describe
 from autojit.errors import CannotCapture, comes_from_a_signal
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec

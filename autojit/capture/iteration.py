@@ -9,7 +9,8 @@ import numpy as np
 
 from autojit.capture.masked import MaskedArrays
 from autojit.capture.put_functions import flat_items
-from autojit.capture.values import Arr, Flat, Items, Known, Opaque, Rows, Stream, describe, is_plain
+from autojit.capture.values import Arr, Flat, Items, Known, Opaque, Rows, Stream, is_plain
+from autojit.capture.words import describe
 from autojit.errors import CannotCapture
 
 #: Iterating over more items than this is a long loop.

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.records import MISSING, find_in_class
-from autojit.capture.values import Items, Known, Stream, describe
+from autojit.capture.values import Items, Known, Stream
+from autojit.capture.words import describe
 from autojit.errors import CannotCapture
 
 SETS = set | frozenset

@@ -27,10 +27,10 @@ from autojit.capture.values import (
     Storage,
     Sym,
     Unknown,
-    describe,
     is_plain,
     make_dummy,
 )
+from autojit.capture.words import describe
 from autojit.errors import CannotCapture, Trapped, refusal
 from autojit.ir.build import Builder, exact_key
 from autojit.ir.evaluate import run_node

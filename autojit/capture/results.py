@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.plain import is_fixed
-from autojit.capture.recorder import Recorder, describe
+from autojit.capture.recorder import Recorder
 from autojit.capture.values import (
     Arr,
     Closure,
@@ -24,6 +24,7 @@ from autojit.capture.values import (
     Sym,
     ViewStep,
 )
+from autojit.capture.words import describe
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Operand
 from autojit.ir.spec import Spec

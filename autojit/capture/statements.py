@@ -13,10 +13,10 @@ import numpy as np
 from autojit.capture.attributes import assign_attribute, is_own_attribute
 from autojit.capture.draws import Draws
 from autojit.capture.put_functions import exactly, put_flat
-from autojit.capture.recorder import describe
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.source import source_line, source_of
 from autojit.capture.values import Arr, Closure, Flat, Frame, Items, Known, Opaque, Ragged, Selected, Sym
+from autojit.capture.words import describe
 from autojit.errors import CannotCapture
 from autojit.ops.trust import TRUSTED
 

@@ -432,37 +432,6 @@ class Frame:
         return CannotCapture("raises", f"UnboundLocalError: `{name}` has no value here")
 
 
-def describe(value: Any) -> str:
-    """An abstract value in the user's words."""
-    if isinstance(value, Known | Sym):
-        return _a(type(value.value))
-    if isinstance(value, Items | Stream):
-        return _a(value.kind)
-    if isinstance(value, Arr):
-        return "an array" if value.kind == "array" else "a number"
-    if isinstance(value, LoopInt):
-        return _a(int)
-    if isinstance(value, Masked):
-        return "what a boolean array selects"
-    if isinstance(value, Ragged):
-        return "a slice whose length changes"
-    if isinstance(value, Flat):
-        return "the elements of an array"
-    if isinstance(value, Rows):
-        return "a list that a loop has filled"
-    if isinstance(value, Closure | Vectorize):
-        return "a function"
-    if isinstance(value, Method | Partial):
-        return f"the method `{value.name}`"
-    if isinstance(value, Unknown):
-        return "what an earlier line makes"
-    return f"a {type(value).__name__.lower()}"
-
-
-def _a(kind: type) -> str:
-    return f"{'an' if kind.__name__[:1] in 'aeiouAEIOU' else 'a'} `{kind.__name__}`"
-
-
 def plain(value: Any) -> Any:
     """A NumPy scalar that may be a Python number of the same value, where that makes no difference."""
     return replace(value, python=None) if isinstance(value, Arr) and value.python is not None else value

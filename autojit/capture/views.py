@@ -12,8 +12,9 @@ from autojit.capture import layout
 from autojit.capture.inverse import READONLY_VIEWS
 from autojit.capture.lists import MOST, check_axes, from_list, is_list
 from autojit.capture.overlap import items_are_apart, vector_is_apart
-from autojit.capture.recorder import Recorder, describe
+from autojit.capture.recorder import Recorder
 from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym, ViewStep, make_dummy, plain
+from autojit.capture.words import describe
 from autojit.errors import CannotCapture, refusal
 from autojit.ir.graph import Const, Operand
 from autojit.ir.index import Entry, Index, Place, Slice, Window

@@ -45,9 +45,9 @@ FUSED = Option("fused", "matrix products by XLA's YNN library", 3.0, 16.0)
 WIDE = Option("wide", "vectors of 512 bits", 1.6, 2.0)
 #: In the order in which they are tried.
 OPTIONS = (FUSED, WIDE)
-#: No option of XLA's, but chosen as they are: large matrix products are NumPy's, between clusters of the rest. XLA's
-#: are some 0.8 times as fast, and some of its products of a matrix and a vector far slower.
-APART = Option("apart", "matrix products by NumPy", 8.0, 1.5)
+#: No option of XLA's, but chosen as they are: large matrix products are NumPy's, between clusters of the rest. Some of
+#: XLA's products of a matrix and a vector take many times as long.
+APART = Option("apart", "matrix products by NumPy", 8.0, 2.0)
 
 
 def compile_options(graph: Graph, choice: str = "") -> dict[str, Any]:
@@ -110,9 +110,14 @@ def with_option(choice: str, option: Option) -> str:
     return "+".join(sorted({*filter(None, choice.split("+")), option.name}))
 
 
-def is_apart(choice: str) -> bool:
-    """Whether a choice leaves matrix products to NumPy."""
-    return APART.name in choice.split("+")
+def without_option(choice: str, option: Option) -> str:
+    """A choice and one option less, if it has that."""
+    return "+".join(name for name in choice.split("+") if name != option.name)
+
+
+def has_option(choice: str, option: Option) -> bool:
+    """Whether an option is part of a choice."""
+    return option.name in choice.split("+")
 
 
 def has_products(graph: Graph) -> bool:

@@ -41,6 +41,7 @@ class Op:
             from the payloads of NaN; integers and bools always do. `None`: all in the families that only move data.
         rounds: How a floating point result is rounded, which tells what `exact=True` puts behind it.
         text: Prints the call: `text(inputs, params, output names) -> str`; `None` for the usual form.
+        blas_axes: NumPy leaves operands of floats and of at most so many axes to BLAS; 0: none.
         fuses: Whether XLA fuses the compiled form with what makes its operands, also where its family is not fused.
         sharding: How a sharding passes through, for the sharding rooms.
         samples: Example calls for the generated tests: `samples(rng) -> [(args, kwargs), ...]`.
@@ -62,6 +63,7 @@ class Op:
     rounds: str = ""
     text: Callable[[list[str], dict[str, Any]], str] | None = None
     sharding: str = ""
+    blas_axes: int = 0
     fuses: bool = False
     samples: Callable[[Any], list[tuple[tuple[Any, ...], dict[str, Any]]]] | None = None
     note: str = ""

@@ -194,13 +194,17 @@ def _of_terms(shared: int, rows: int, columns: int, result: Any) -> Any:
     return exact.plus_zero(result) if 1 in (shared, rows, columns) else result
 
 
+#: `np.tensordot` makes matrices of its operands.
+_ANY = 64
+
 PRODUCTS = (
-    _product(np.dot, _dot, ("a", "b"), methods=("dot",), samples=_dot_more, lower=_as_dot(_dot)),
+    _product(np.dot, _dot, ("a", "b"), methods=("dot",), samples=_dot_more, lower=_as_dot(_dot), blas_axes=2),
     _product(
         np.matmul,
         matmul_rule,
         ("x1", "x2"),
         numpy=(np.matmul, np.linalg.matmul),
+        blas_axes=2,
         samples=_matmul_samples,
     ),
     _product(
@@ -214,9 +218,10 @@ PRODUCTS = (
         _inner,
         ("a", "b"),
         lower=_as_dot(_inner),
+        blas_axes=2,
         samples=lambda rng: [*_pairs(rng), ((rng.random((2, 3)), 2.0), {})],
     ),
-    _product(np.vdot, _vdot, ("a", "b"), samples=_pairs),
+    _product(np.vdot, _vdot, ("a", "b"), samples=_pairs, blas_axes=2),
     _product(
         np.outer,
         lambda a, b: jnp.outer(a, b),
@@ -234,6 +239,7 @@ PRODUCTS = (
         ("a", "b"),
         ("axes",),
         lower=_as_dot(_tensordot, reshapes=True),
+        blas_axes=_ANY,
         dtype=lambda a, b, axes=2: np.dot(a.reshape(-1)[:0], b.reshape(-1)[:0]),
         scalars=False,
         samples=lambda rng: [

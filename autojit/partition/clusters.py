@@ -33,7 +33,7 @@ def partition(
     Clusters are named `cluster_0`, `cluster_1` ... in the order of their first nodes. A graph in which everything
     compiles is never too small. `clustering_fuel` counts the clusters of this graph; whoever partitions several
     graphs under one limit passes what is left of it. Ops named in `slower` compile, but are left to NumPy, and so are
-    matrix products outside of loops, if `products_apart`.
+    matrix products outside of rolled loops, if `products_apart`.
     """
     reasons = [why_not(node, config, slower) for node in graph.nodes]
     if products_apart:
@@ -56,7 +56,8 @@ def partition(
 
 
 def _apart(node: Node) -> Reason | None:
-    return Reason("host-op", f"`{node.op.name}` is faster in NumPy", node.source) if is_product(node) else None
+    detail = f"`{node.op.name}` was measured to be faster in NumPy"
+    return Reason("host-op", detail, node.source) if is_product(node) else None
 
 
 def _refuse(nodes: list[Node], config: Config, mixed: bool, made: int) -> Reason | None:

@@ -12,12 +12,13 @@ _LARGEST_PART = 0.95
 
 
 def is_product(node: Node) -> bool:
-    """Whether a node is a product of BLAS's dtypes that sums: `np.outer` does not."""
-    (result,) = node.outputs if len(node.outputs) == 1 else (None,)
-    if result is None or node.op.family != "contraction":
+    """Whether NumPy leaves a node to BLAS, and it sums: `a[:, None] @ b[None]` does not."""
+    axes = max((spec.ndim for spec in node.specs), default=0)
+    if len(node.outputs) != 1 or not 0 < axes <= node.op.blas_axes:
         return False
-    has_blas = result.spec.dtype.kind in "fc" and result.spec.dtype.itemsize >= 4
-    return has_blas and flops(node) > 2.5 * result.spec.size
+    result = node.outputs[0].spec
+    has_blas = result.dtype.kind in "fc" and result.dtype.itemsize >= 4
+    return has_blas and flops(node) > 2.5 * result.size
 
 
 def may_pay_apart(graph: Graph) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -10,13 +9,12 @@ from autojit.capture.capture import Capture
 from autojit.compile.cache import CACHE
 from autojit.compile.executable import Executable
 from autojit.compile.key import cluster_key
-from autojit.compile.options import APART, Option, in_words, is_apart, next_option, what_applies, with_option
+from autojit.compile.options import APART, has_option, in_words, what_applies
 from autojit.compile.persistent import disk_cache
 from autojit.config import Config
 from autojit.ir.graph import Graph
 from autojit.ops.chapters import FASTER_IN_NUMPY
 from autojit.partition.clusters import partition
-from autojit.partition.products import may_pay_apart
 from autojit.partition.steps import ClusterStep, Step, steps
 from autojit.passes.pipeline import PIPELINE, Pass, Stage, run_pipeline, with_rung
 from autojit.passes.vectorize import keep_rolled, vectorize_always
@@ -30,7 +28,7 @@ class Recipe(NamedTuple):
 
     Attributes:
         passes: Which ones run.
-        choice: XLA's options, as in `compile/options.py`.
+        choice: Of options, as in `compile/options.py`.
     """
 
     passes: tuple[Pass, ...] = PIPELINE
@@ -70,34 +68,9 @@ def prepare(capture: Capture, config: Config, strict: bool = False, recipe: Reci
     assert capture.graph is not None
     stages: list[Stage] = []
     optimized = run_pipeline(capture.graph, stages, recipe.passes)
-    apart = is_apart(recipe.choice) and not strict
+    apart = has_option(recipe.choice, APART) and not strict
     graph = partition(optimized, config, frozenset() if strict else FASTER_IN_NUMPY, apart)
     return Prepared(capture, graph, steps(graph), stages, recipe)
-
-
-def with_choice(prepared: Prepared, choice: str, config: Config) -> Prepared:
-    """The same with another choice of options, partitioned anew where products leave their clusters, or come back."""
-    recipe = prepared.recipe._replace(choice=choice)
-    if is_apart(choice) == is_apart(prepared.recipe.choice):
-        return replace(prepared, recipe=recipe)
-    graph = partition(prepared.graph, config, FASTER_IN_NUMPY, is_apart(choice))
-    return replace(prepared, graph=graph, steps=steps(graph), recipe=recipe)
-
-
-def next_choice(prepared: Prepared, tried: Iterable[str], config: Config) -> tuple[Option, str] | None:
-    """What to try next for a plan, and the choice with it: products by NumPy, then XLA's options.
-
-    Args:
-        prepared: The fastest of what was measured.
-        tried: The choices that were.
-        config: The function's flags.
-    """
-    tried, choice = frozenset(tried), prepared.recipe.choice
-    apart = with_option(choice, APART)
-    if apart not in tried and not is_apart(choice) and config.clustering_fuel < 0:
-        if may_pay_apart(with_choice(prepared, apart, config).graph):
-            return APART, apart
-    return next_option((step.graph for step in prepared.clusters), tried, choice)
 
 
 def other_rung(prepared: Prepared) -> tuple[Pass, ...] | None:

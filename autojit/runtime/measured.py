@@ -15,13 +15,14 @@ from autojit.passes.pipeline import PIPELINE
 from autojit.runtime import plans
 from autojit.runtime.allowance import ALLOWANCE, part_of_compiling
 from autojit.runtime.background import BACKGROUND
-from autojit.runtime.compiler import Prepared, Recipe, next_choice, note_recipe, other_rung, prepare, with_choice
+from autojit.runtime.compiler import Prepared, Recipe, note_recipe, other_rung, prepare
 from autojit.runtime.fuel import same_fuel
 from autojit.runtime.heat import HOPELESS, KEEP_BELOW, LAST, PAYS_AFTER, VERY_HOPELESS, Heat
 from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
 from autojit.runtime.plan import NATIVE, Plan
 from autojit.runtime.plan_writer import native_plan
 from autojit.runtime.remembered import Verdict
+from autojit.runtime.rivals import next_choice, with_choice
 from autojit.runtime.trouble import left_to_numpy
 from autojit.runtime.tuning import Tuning
 from autojit.runtime.turns import Turns
@@ -235,8 +236,9 @@ class Trial:
                 self._remember(Verdict(True, numpy_seconds, seconds, prepared.seconds, choice, is_tuned))
 
         tried = [slower.recipe.choice for _, slower in self.slower]
-        tuning = Tuning(controller, self.probe, prepared, compiled, best, tried, remember)
-        is_tried = not self.is_tuned and tuning.begin()
+        is_tried = False
+        if not self.is_tuned and not controller.config.exact:
+            is_tried = Tuning(controller, self.probe, prepared, compiled, best, tried, remember).begin()
         remember(prepared.recipe.choice, best, not is_tried)
 
     def _other_way(self, numpy_seconds: float) -> _Next | None:
@@ -249,8 +251,8 @@ class Trial:
         tried = [slower.recipe.choice for _, slower in self.slower]
         if "" not in tried:  # an earlier process has chosen
             return _Next(0.0, lambda: with_choice(prepared, "", config))
-        found = next_choice(prepared, tried, config)
-        if config.exact or found is None or best > found[0].gain * KEEP_BELOW * numpy_seconds:
+        found = None if config.exact else next_choice(prepared, tried, config)
+        if found is None or best > found[0].gain * KEEP_BELOW * numpy_seconds:
             return None
         option, choice = found
         # One slow run may take as long as NumPy has by then; what it took before the capture counts, too.

@@ -20,6 +20,7 @@ from autojit.errors import Trapped, Varies
 from autojit.ir.graph import Const, Graph, Operand, Value, Write
 from autojit.ir.index import Index, window_slice
 from autojit.ir.spec import Spec, spec_of
+from autojit.partition.products import is_product
 from autojit.partition.steps import ClusterStep, Step
 from autojit.runtime.buffers import own, to_scalar
 from autojit.runtime.environment import FOLLOWING, MAY_BE_FOLLOWED, is_default, is_followed
@@ -365,7 +366,8 @@ def may_share(one: Any, other: Any) -> bool:
 def _host_call(node: Any, is_quiet: bool) -> Callable[..., tuple[Any, ...]]:
     """Run a host node and check that its results are what the plan was built for."""
     call, keywords = node.op.call, node.keywords
-    if is_quiet:  # compiled code does not warn, either
+    multiplies = is_product(node)
+    if is_quiet or multiplies:  # compiled code does not warn, either
         call = np.errstate(all="ignore")(call)
     specs = [value.spec for value in node.outputs]
     many = len(specs) > 1
@@ -386,6 +388,8 @@ def _host_call(node: Any, is_quiet: bool) -> Callable[..., tuple[Any, ...]]:
             if spec_of(result) != spec:
                 text = f"`{node.op.name}` gave {spec_of(result)} instead of {spec}"
                 raise Varies((node.op.name, node.source), text)
+        if multiplies and not np.isfinite(results[0]).all() and all(np.isfinite(each).all() for each in arguments):
+            raise Trapped(f"`{node.op.name}` overflows")  # NumPy warns of it at the user's line
         return tuple(results)
 
     return run

@@ -29,7 +29,7 @@ class Verdict:
         numpy_seconds: NumPy's time for one call.
         compiled_seconds: The plan's.
         capture_seconds: How long capturing took, which every process has to do for itself.
-        choice: The choice of XLA's options with which this was measured.
+        choice: The choice of options with which this was measured.
         is_tuned: Whether all others were tried, too.
         cuts: Which statements of the region kept it from being captured as a whole, by their places in it.
     """

@@ -1,4 +1,4 @@
-"""XLA's options for a plan that is kept: others are compiled in the background, and take turns with it."""
+"""The options of a plan that is kept: others are compiled in the background, and take turns with it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from autojit.errors import Trapped
 from autojit.runtime import heat, plans
 from autojit.runtime.allowance import ALLOWANCE, part_of_compiling
 from autojit.runtime.background import BACKGROUND
-from autojit.runtime.compiler import Prepared, next_choice, note_recipe, with_choice
+from autojit.runtime.compiler import Prepared, note_recipe
 from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
 from autojit.runtime.plan import NATIVE, Plan
+from autojit.runtime.rivals import is_apart, next_choice, with_choice
 from autojit.runtime.turns import Turns
 
 log = logging.getLogger("autojit")
@@ -27,6 +28,8 @@ SHORTEST = 50e-6
 PAYS = 4.0
 #: How many runs of each are timed, after one that is not: the first one touches new memory.
 RUNS = 6
+#: Where NumPy's products and others take turns, so many blocks have ended by then.
+_BLOCKS = 2
 #: What is tried must need at most this fraction of the time ...
 BETTER = 0.95
 #: ... and is given up after two timed runs that took more than this many times as long ...
@@ -46,16 +49,17 @@ class _Race:
     Args:
         choice: The options.
         price: How many seconds the plan in use must have run before the other one is compiled.
+        in_blocks: Whether one of them, and only one, has matrix products of NumPy's.
     """
 
-    def __init__(self, choice: str, price: float) -> None:
+    def __init__(self, choice: str, price: float, in_blocks: bool = False) -> None:
         self.choice = choice
         self.price = price
         self.spent = 0.0
         self.is_compiling = False
         self.rival: Plan | None = None
         self.prepared: Prepared | None = None
-        self.turns = Turns()
+        self.turns = Turns(in_blocks)
         self._times: dict[bool, list[float]] = {False: [], True: []}
 
     def add(self, is_rivals: bool, seconds: float) -> None:
@@ -73,7 +77,7 @@ class _Race:
     def is_over(self) -> bool:
         """Whether the runs decide."""
         (ours, theirs), runs = self.seconds, min(map(len, self._times.values())) - 1
-        if runs < 1:
+        if runs < 1 or (self.turns.in_blocks and self.turns.blocks < _BLOCKS):
             return False
         return runs >= RUNS or theirs > VERY_HOPELESS * ours or (runs > 1 and theirs > HOPELESS * ours)
 
@@ -124,7 +128,7 @@ class Tuning:
     def begin(self) -> bool:
         """Stand in the plan's place, if there is anything to try and it may pay; whether that is so."""
         state = self.state
-        if self.controller.config.exact or state.seconds < SHORTEST or state.race is None:
+        if state.seconds < SHORTEST or state.race is None:
             return False
         plans.replace(self.probe, state.plan, self.plan)
         return True
@@ -176,8 +180,8 @@ class Tuning:
         """In the background."""
         prepared = self.state.prepared
         try:
-            race.prepared = with_choice(prepared, race.choice, self.controller.config)
             with ALLOWANCE.spending(part_of_compiling() if BACKGROUND.is_here() else 1.0):
+                race.prepared = with_choice(prepared, race.choice, self.controller.config)
                 rival = self.controller.maker.compile(race.prepared, self.probe)
         except BaseException as error:
             if not BACKGROUND.is_here() and (not isinstance(error, Exception) or is_the_programs(error)):
@@ -224,7 +228,8 @@ class Tuning:
         option, choice = found
         compiling = sum(map(_compile_seconds, (plan.executables or {}).values()))
         price = PAYS * max(heat.PAYS_AFTER, compiling, option.loss * seconds)
-        return _State(plan, prepared, seconds, tried, _Race(choice, price))
+        in_blocks = is_apart(choice) != is_apart(prepared.recipe.choice)
+        return _State(plan, prepared, seconds, tried, _Race(choice, price, in_blocks))
 
 
 def _compile_seconds(executable: Executable) -> float:
