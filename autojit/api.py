@@ -58,6 +58,7 @@ def jit_compile(function: F | None = None, /, **options: Any) -> Any:
         A function with the methods `get_compiler_ir`, `explain`, `cache_info` and `clear_cache`.
 
     Raises:
+        FlagError: An option is unknown, or has a value that it does not take.
         TypeError: `function` is not a Python function.
         UncompilableError: At a call: something cannot be compiled; lists every reason.
     """
@@ -76,7 +77,8 @@ def autocluster(function: F | None = None, /, **options: Any) -> Any:
         A function with the methods `get_compiler_ir`, `explain`, `cache_info` and `clear_cache`.
 
     Raises:
-        TypeError: `function` is not callable.
+        FlagError: An option is unknown, or has a value that it does not take.
+        TypeError: `function` is a class, or not callable.
     """
     return _decorate(function, options, strict=False)
 
@@ -114,7 +116,7 @@ def _methods(controller: Controller) -> dict[str, Any]:
         "explain": functools.partial(_explain, controller),
         "get_compiler_ir": functools.partial(_compiler_ir, controller),
         "cache_info": functools.partial(cache_info, controller),
-        "clear_cache": functools.partial(clear_cache, controller),
+        "clear_cache": controller.clear,
         "__autojit_controller__": controller,
     }
 
@@ -185,10 +187,19 @@ def _unbound(function: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]
     return (function if hasattr(function, "get_compiler_ir") else autocluster(function)), args
 
 
-def clear_cache(controller: Controller | None = None) -> None:
-    """Forget plans: of one function, or, without an argument, of all, with the compiled programs."""
-    if controller is not None:
-        controller.clear()
+def clear_cache(function: Callable[..., Any] | None = None) -> None:
+    """Forget plans: of all functions, with the compiled programs and the memory kept for results; the disk cache stays.
+
+    Args:
+        function: A decorated function: only its plans are forgotten, as by `function.clear_cache()`.
+
+    Raises:
+        TypeError: `function` is not decorated.
+    """
+    if function is not None:
+        if not hasattr(function, "clear_cache"):
+            raise TypeError(f"`{function!r}` is not decorated, and has no plans")
+        function.clear_cache()
         return
     for each in list(CONTROLLERS):
         each.clear()

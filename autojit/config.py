@@ -156,7 +156,8 @@ def _table() -> Iterator[Flag]:
         "min_cluster_size",
         "int",
         _integer(1, None, "an integer of at least 1"),
-        "Clusters of fewer operations run in NumPy, unless everything compiles.",
+        "Where a region would become several clusters, those of fewer operations run in NumPy; a region that is one "
+        "cluster is compiled whatever its size.",
     )
     yield flag(
         "max_cluster_size", "int", _integer(1, None, "an integer of at least 1"), "The most operations in one cluster."

@@ -38,6 +38,11 @@ def test_cache_info_and_clear_cache():
     assert decorated.cache_info().plans == decorated.cache_info().hits == 0
     np.testing.assert_allclose(decorated(np.ones(3)), 5)
     assert decorated.cache_info().captures == 1
+    aj.clear_cache(decorated)
+    assert decorated.cache_info().captures == 0
+    with pytest.raises(TypeError, match="is not decorated, and has no plans"):
+        aj.clear_cache(poly)
+    np.testing.assert_allclose(decorated(np.ones(3)), 5)
     aj.clear_cache()
     assert decorated.cache_info().plans == 0 and decorated.cache_info().nbytes == 0
     np.testing.assert_allclose(decorated(np.ones(3)), 5)

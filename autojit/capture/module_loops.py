@@ -14,7 +14,7 @@ from typing import Any
 from autojit.capture.assigned import assigned_before
 from autojit.capture.names import TEMPORARY, Flow, names
 from autojit.capture.probes import MARK, TWINS
-from autojit.capture.regions import leaving, sees_all_names
+from autojit.capture.regions import asks_for_names, leaving
 from autojit.capture.source import FunctionSource
 from autojit.ir.warned import asked
 
@@ -56,7 +56,7 @@ def loops_of(module: ast.Module, text: str, file: str) -> list[Loop]:
         text: Its source.
         file: Its file's name.
     """
-    if sees_all_names(module) or _asks_for_module(module):
+    if asks_for_names(module) or _asks_for_module(module):
         return []
     table, _ = asked(lambda: symtable.symtable(text, file, "exec"))  # it warns when the module itself is compiled
     shared = frozenset(_shared(table, True))

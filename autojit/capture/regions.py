@@ -145,8 +145,8 @@ class RegionTree:
     ) -> None:
         self.source = source
         code = source.function.__code__
-        if sees_all_names(source.node):
-            raise CannotCapture("unsupported-syntax", "`locals()` or `eval` sees every local name")
+        if asks := asks_for_names(source.node):
+            raise CannotCapture("unsupported-syntax", f"`{asks}` may see every local name")
         self.local_names = frozenset(code.co_varnames) | frozenset(code.co_cellvars) | frozenset(code.co_freevars)
         self.free_names = frozenset(code.co_freevars)
         cells = zip(code.co_freevars, closure, strict=False)
@@ -373,17 +373,17 @@ def is_empty(cell: types.CellType) -> bool:
         return True
 
 
-def sees_all_names(function: ast.AST) -> bool:
-    """Whether a function asks for its own local names as such, or for its frame."""
+def asks_for_names(function: ast.AST) -> str:
+    """By what name a function asks for its own local names as such, or for its frame; "" if it does not."""
     nodes = list(walk(function))
     harmless = {id(node.func) for node in nodes if isinstance(node, ast.Call) and node.args}
     for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             if node.id in _ALL_NAMES or (node.id in ("vars", "dir") and id(node) not in harmless):
-                return True
+                return node.id
         elif isinstance(node, ast.Attribute) and node.attr in _FRAMES:
-            return True
-    return False
+            return node.attr
+    return ""
 
 
 def _resized(loop: ast.AST) -> set[str]:
