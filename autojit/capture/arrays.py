@@ -278,6 +278,7 @@ class Arrays(PythonNumbers):
         dummy = array.dummy
         if array.kind == "python":
             raise CannotCapture("data-value", f"`.{name}` of a Python number taken out of an array")
+        self.make_sure(array)
         if name in ("shape", "ndim", "size", "dtype", "itemsize", "nbytes"):
             return Known(getattr(dummy, name))
         if name == "T":

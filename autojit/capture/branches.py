@@ -190,7 +190,7 @@ class Branches(Undo):
                 parts = zip(one.values, other.values, strict=True)
                 return Items(tuple, [self.choice(test, a, b, what) for a, b in parts])
         if isinstance(one, Arr) and isinstance(other, Arr) and one.kind == other.kind == "array":
-            if one.storage is other.storage and one.steps == other.steps and not one.readonly:
+            if one.storage is other.storage and not one.steps and not other.steps and not one.readonly:
                 return one
             same = one.spec == other.spec and one.dummy.strides == other.dummy.strides
             if self.can_be_chosen(one) and self.can_be_chosen(other) and same and one.shape:
@@ -198,6 +198,7 @@ class Branches(Undo):
                 chosen = self.fresh(value[0])
                 layout.set_strides(chosen, one.dummy.strides)
                 chosen.storage.choose([one.storage, other.storage])
+                chosen.several = True
                 self.has_chosen = True
                 return chosen
         elif _is_number(one) and _is_number(other):
@@ -218,11 +219,11 @@ class Branches(Undo):
         if a.spec.kind == "scalar" and not all(flag is False for flag in flags):
             first, second = (self._flag(flag) for flag in flags)
             chosen = self.builder.choose(test, first, second, self.line)
-            return replace(self.fresh(value), python=chosen)
+            return replace(self.fresh(value), python=chosen, several=True)
         bounds = (*bounds_of(one), *bounds_of(other))
         if a.spec.kind == "python" and a.spec.dtype == np.int64 and None not in bounds:
             return LoopInt(value, min(bounds), max(bounds))
-        return self.fresh(value)
+        return replace(self.fresh(value), several=True)
 
     def _is_python(self, number: Any) -> Condition:
         """Whether Python sees a Python number."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from autojit.capture.attributes import find_assigned
 from autojit.capture.iteration import Iteration
-from autojit.capture.plain import call_static, no_nan, ordered
+from autojit.capture.plain import call_static, check_key, ordered
 from autojit.capture.python_numbers import is_traced
 from autojit.capture.records import MISSING
 from autojit.capture.values import (
@@ -298,7 +298,7 @@ class Builtins(Iteration):
     def key(self, value: Any) -> Any:
         """The key of a dict."""
         key = self.static(value)
-        no_nan(key)
+        check_key(key)
         return key
 
     # ---- truth and type
@@ -354,6 +354,7 @@ class Builtins(Iteration):
         if isinstance(value, LoopInt):
             return int
         if isinstance(value, Arr):
+            self.make_sure(value)
             if value.kind == "array":
                 return np.ndarray
             if value.kind == "scalar":

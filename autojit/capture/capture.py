@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from autojit.capture.attributes import Carries, tell_apart
+from autojit.capture.identity import asks_for_identity, is_chosen_number
 from autojit.capture.kept import stand_in_of
 from autojit.capture.names import TEMPORARY, names
 from autojit.capture.options import Options
@@ -355,6 +356,8 @@ class _Survey(RowLoops):
         found = {id(storage): storage for storage in storages_in(kept)}
         if self.has_chosen and any(a.may_be(b) for a, b in combinations(found.values(), 2)):
             raise CannotCapture("data-branch", "the data decides whether two results are one array")
+        if any(is_chosen_number(root) for root in roots) and asks_for_identity(self.tree.source.node):
+            raise CannotCapture("data-value", "the identity of a number that a loop or a branch has chosen")
         maker = RecipeMaker(self, kept)
         recipes = tuple(Unset() if root is None else maker.make(root) for root in roots)
         tell_apart(self)
@@ -407,9 +410,11 @@ def _refusal(error: CannotCapture | Carries | RecursionError | OverflowError) ->
     return CannotCapture("argument-type", f"a large integer: {error}")  # that NumPy or `len` does not take
 
 
-def _foreign(value: Any) -> bool:
+def _foreign(value: Any, around: tuple[Any, ...] = ()) -> bool:
     if isinstance(value, Items):
-        return any(_foreign(item) for item in value.values)
+        if any(value is one for one in around):
+            return True  # it holds itself
+        return any(_foreign(item, (*around, value)) for item in value.values)
     if isinstance(value, Known):
         return value.path is None and not is_fixed(value.value)
     return value is not None and not isinstance(value, Sym | Arr)

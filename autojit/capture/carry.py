@@ -460,9 +460,8 @@ class Carry(Branches):
         spec = value.spec
         slot = inner.input(spec, _ascii(name))
         origins = value.storage.origins or (value.storage,) if self.has_chosen else ()
-        return Arr(
-            Storage(slot, spec, shared=shared, origins=origins), (), make_dummy(spec.shape, spec.dtype), spec.kind
-        )
+        storage = Storage(slot, spec, shared=shared, origins=origins)
+        return Arr(storage, (), make_dummy(spec.shape, spec.dtype), spec.kind, several=True)
 
     def _as_scalar(self, value: Any) -> Arr:
         operand = self.operand(value)

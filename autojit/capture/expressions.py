@@ -18,7 +18,7 @@ from autojit.capture.foreign import found_in_trusted, refuse_foreign_look_up
 from autojit.capture.grids import grid_of
 from autojit.capture.identity import is_same
 from autojit.capture.members import own_value
-from autojit.capture.plain import check_text, contains, no_nan
+from autojit.capture.plain import check_key, check_text, contains
 from autojit.capture.put_functions import flat_item
 from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.values import (
@@ -270,7 +270,7 @@ class Expressions(Comprehensions):
         if isinstance(value, Items) and is_plain(value.kind):
             plain = self._plain_key(key)
             if isinstance(value.items, dict):
-                no_nan(plain)
+                check_key(plain)
                 if plain not in value.items:
                     raise CannotCapture("raises", f"KeyError: {plain!r}")
                 return value.items[plain]

@@ -50,7 +50,7 @@ _SIGNATURES: dict[int, tuple[Any, inspect.Signature | None]] = {}
 #: Parameters for which a bool is no integer.
 _INTEGERS = frozenset("axis axis1 axis2 N M k offset repeats n num".split())
 #: What the function of a method's name takes and the method does not.
-_NOT_OF_METHODS = {"var": ("correction",), "std": ("correction",), "clip": ("a_min", "a_max")}
+_NOT_OF_METHODS = {"var": ("correction",), "std": ("correction",), "clip": ("a_min", "a_max"), "fill": ("value",)}
 
 
 class Functions(Arrays):
@@ -133,6 +133,8 @@ class Functions(Arrays):
             raise CannotCapture("data-value", "the least type for a number")
         if function is np.isfortran and args and isinstance(args[0], Arr):
             self.layout_matters(args[0])
+        for value in (*args, *kwargs.values()):
+            self.make_sure(value)
         if any(isinstance(a, Arr) and (a.kind == "python" or function in _OF_VALUES) for a in args):
             raise CannotCapture("data-value", "the value, or the type, of a number taken out of an array")
         if args and function in (np.shape, np.ndim, np.size):
@@ -159,14 +161,15 @@ class Functions(Arrays):
 
     def call_method(self, array: Arr, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """`array.name(*args, **kwargs)`."""
+        if any(keyword in kwargs for keyword in _NOT_OF_METHODS.get(name, ())):
+            raise CannotCapture("raises", f"TypeError: an unexpected keyword argument of `.{name}`")
         rule = VIEW_METHODS.get(name)
         if rule is not None:
+            _check_call(name, args, kwargs)
             return self._ask_rule(rule, [array, *args], kwargs)
         row = TABLE.method(name)
         if row is None:
             raise CannotCapture("no-row", f"the array method `.{name}`")
-        if any(keyword in kwargs for keyword in _NOT_OF_METHODS.get(name, ())):
-            raise CannotCapture("raises", f"TypeError: an unexpected keyword argument of `.{name}`")
         if name in ("any", "all") and len(args) > 1:
             raise CannotCapture("raises", f"positional arguments of `.{name}`, which are not those of the function")
         if name == "clip":  # its positions are not those of `np.clip`
@@ -406,6 +409,20 @@ class Functions(Arrays):
         if array.dummy.ndim == 0:
             raise CannotCapture("raises", "TypeError: iteration over a 0-d array")
         return [self.getitem(array, Known(position)) for position in range(array.shape[0])]
+
+
+def _check_call(name: str, args: list[Any], kwargs: dict[str, Any]) -> None:
+    """Refuse arguments that the array method does not take, be it that the function of that name does."""
+    try:
+        inspect.signature(getattr(np.ndarray, name)).bind(None, *args, **kwargs)
+    except TypeError as error:
+        raise CannotCapture("raises", f"TypeError: `.{name}`: {error}") from None
+    if (
+        name == "reshape"
+        and len(args) > 1
+        and any(isinstance(one, Known) and isinstance(one.value, str) for one in args)
+    ):
+        raise CannotCapture("raises", "TypeError: `.reshape` takes its order by name")
 
 
 def _freeze(value: Any) -> Any:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import enum
 from typing import Any
 
 import numpy as np
 
-from autojit.capture.values import Arr, Items, Known, Opaque, Sym
+from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym
 from autojit.errors import CannotCapture
+
+_NUMBERS = (bool, int, float, complex, np.generic)
+#: Of a Python number taken out of an array.
+_PYTHON = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 
 
 def is_same(self: Any, left: Any, right: Any) -> bool:
@@ -23,25 +28,52 @@ def is_same(self: Any, left: Any, right: Any) -> bool:
     if left is right or (_is_empty_tuple(left) and _is_empty_tuple(right)):
         return True
     if isinstance(left, Known) and isinstance(right, Known):
-        same = left.value is right.value
-        is_certain = isinstance(left.value, enum.Enum) and isinstance(right.value, enum.Enum)  # the guard knows them
-        if (left.path or right.path) and not (left.made or right.made or is_certain):
-            one, other = (known.path or self.prologue.constant(known.value) for known in (left, right))
-            self.prologue.check(f"({one} is {other}) is {same}", "two objects are one, or are not")
-        return same
-    if isinstance(left, Sym) or isinstance(right, Sym):
-        one, other = (v.value if isinstance(v, Known | Sym) else v for v in (left, right))
-        if one is None or other is None or type(one) is not type(other):
-            return False
-        raise CannotCapture("unsupported-syntax", "the identity of numbers")
-    if _may_be_shared(left, right) or _may_be_shared(right, left):
-        raise CannotCapture("data-value", "the identity of a number or truth value that the data decides")
-    if isinstance(left, Arr) and isinstance(right, Arr):
+        return _is_same_known(self, left, right)
+    if _types(left) & _types(right):
+        raise CannotCapture("data-value", "the identity of numbers")
+    if _is_tuple(left) and _is_tuple(right):
+        raise CannotCapture("data-value", "the identity of tuples")
+    if isinstance(left, Arr) and isinstance(right, Arr) and left.kind == right.kind == "array":
+        if (left.several or right.several) and left.spec == right.spec:
+            raise CannotCapture("data-value", "the identity of an array that a loop or a branch has chosen")
         paths = [array.storage.path for array in (left, right) if not array.steps]
         if len(paths) == 2 and None not in paths and paths[0] != paths[1]:
             # The caller may pass one array twice.
             self.prologue.check(f"{paths[0]} is not {paths[1]}", "two arguments are not one array", soft=True)
     return False
+
+
+def is_chosen_number(value: Any) -> bool:
+    """Whether a plan makes a number of what Python takes from one object or another."""
+    return isinstance(value, Arr) and value.several and value.kind != "array"
+
+
+def asks_for_identity(function: ast.AST) -> bool:
+    """Whether a function asks, of other objects than `None` and its like, whether they are one."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Compare):
+            for op, left, right in zip(node.ops, [node.left, *node.comparators], node.comparators, strict=False):
+                if isinstance(op, ast.Is | ast.IsNot) and ast.Constant not in (type(left), type(right)):
+                    return True
+    return False
+
+
+def _is_same_known(self: Any, left: Known, right: Known) -> bool:
+    same = left.value is right.value
+    if not same and type(left.value) is type(right.value) and not (left.path or right.path) and _is_equal(left, right):
+        raise CannotCapture("data-value", "the identity of equal constants")
+    if not same and left.path is not None and left.path == right.path:
+        raise CannotCapture("data-value", "the identity of what each look-up makes anew, such as a method")
+    is_certain = isinstance(left.value, enum.Enum) and isinstance(right.value, enum.Enum)  # the guard knows them
+    if (left.path or right.path) and not (left.made or right.made or is_certain):
+        one, other = (known.path or self.prologue.constant(known.value) for known in (left, right))
+        self.prologue.check(f"({one} is {other}) is {same}", "two objects are one, or are not")
+    return same
+
+
+def _is_equal(left: Known, right: Known) -> bool:
+    """Whether two constants are equal, which Python may have made one object of."""
+    return isinstance(left.value, (*_NUMBERS, str, bytes, tuple)) and bool(left.value == right.value)
 
 
 def _is_empty_tuple(value: Any) -> bool:
@@ -51,10 +83,21 @@ def _is_empty_tuple(value: Any) -> bool:
     return isinstance(value, Known) and type(value.value) is tuple and not value.value
 
 
-def _may_be_shared(value: Any, other: Any) -> bool:
-    """Whether a computed scalar may be an object that exists once, such as `True`, and `other` the same."""
-    if not isinstance(value, Arr) or value.kind == "array" or (value.kind == "scalar" and value.dtype != np.bool_):
-        return False
-    if isinstance(other, Known):
-        return isinstance(other.value, bool | int | np.bool_)
-    return isinstance(other, Arr) and other.kind != "array"
+def _is_tuple(value: Any) -> bool:
+    return (isinstance(value, Items) and value.kind is tuple) or (
+        isinstance(value, Known) and type(value.value) is tuple
+    )
+
+
+def _types(value: Any) -> set[type]:
+    """The types that a number may have; none for other objects."""
+    if isinstance(value, Known | Sym):
+        return {type(value.value)} if isinstance(value.value, _NUMBERS) else set()
+    if isinstance(value, LoopInt):
+        return {int}
+    if not isinstance(value, Arr) or value.kind == "array":
+        return set()
+    python = _PYTHON.get(value.dtype.kind, object)
+    if value.kind == "python" and value.python is None:
+        return {python}
+    return {value.dtype.type} if value.python is None else {value.dtype.type, python, int, float}

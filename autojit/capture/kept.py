@@ -47,19 +47,25 @@ def stand_in_for(value: Any) -> Any:
     return _Copies().of(value, 0)
 
 
-def stand_in_of(value: Any) -> Any:
-    """A stand-in for an object that is known as an abstract value."""
+def stand_in_of(value: Any, around: tuple[Any, ...] = ()) -> Any:
+    """A stand-in for an object that is known as an abstract value.
+
+    Args:
+        value: That value.
+        around: The lists and dicts that it lies in: one may hold itself.
+    """
     if isinstance(value, Known | Sym):
         return value.value
     if isinstance(value, Arr):
         if value.kind == "array":
             return ArraySpec(value.shape, value.dtype)
         return ArraySpec((), value.dtype, scalar=True)
-    if isinstance(value, Items):
+    if isinstance(value, Items) and not any(value is one for one in around):
+        around = (*around, value)
         if isinstance(value.items, dict):
-            made = {key: stand_in_of(item) for key, item in value.items.items()}
+            made = {key: stand_in_of(item, around) for key, item in value.items.items()}
             return made if value.kind is dict else UNKNOWN
-        parts = [stand_in_of(item) for item in value.items]
+        parts = [stand_in_of(item, around) for item in value.items]
         return value.kind(*parts) if hasattr(value.kind, "_fields") else value.kind(parts)
     if isinstance(value, Opaque) and (value.cause is not None or value.id == "argument-type"):
         return Unknown(value.detail, value.cause, value.id if value.id == "argument-type" else "unknown-value")

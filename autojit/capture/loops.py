@@ -156,6 +156,8 @@ class Loops(Carry):
             length = min(length for length, _ in found_all)
             return length, lambda index: Items(tuple, [item(index) for _, item in found_all])
         if (args := self._args_of(node, reversed)) is not None and len(args) == 1:
+            if any(self._args_of(args[0], function) is not None for function in (enumerate, zip, reversed)):
+                return None  # an iterator cannot be reversed
             found = self._items_of(args[0])
             if found is None:
                 return None
@@ -372,7 +374,7 @@ class Loops(Carry):
 
     def _named(self, output: Value) -> Arr:
         spec = output.spec
-        return Arr(Storage(output, spec), (), make_dummy(spec.shape, spec.dtype), spec.kind)
+        return Arr(Storage(output, spec), (), make_dummy(spec.shape, spec.dtype), spec.kind, several=True)
 
     def _bind_last(self, course: Course, may_leave: bool) -> None:
         """The loop variable after the loop, where it is known better than as a carried value."""

@@ -36,10 +36,14 @@ class Memory:
         self.scouts: list[Scout] = []  # of the loops whose attributes are being found
         self.owners_met: dict[tuple[str, str], Known] = {}  # by attribute and path: objects that are one, or are not
 
+    def make_sure(self, value: Any) -> None:
+        """Leave the call to NumPy where a NumPy scalar is a Python number, as the data decides."""
+        if isinstance(value, Arr) and value.python is not None:
+            self.trap_if(value.python)
+
     def read(self, array: Arr) -> Operand:
         """The present contents of an array. A NumPy scalar that may be a Python number is made sure of."""
-        if array.python is not None:
-            self.trap_if(array.python)
+        self.make_sure(array)
         self.reads.append(array.storage)
         value = array.storage.value
         for step in array.steps:

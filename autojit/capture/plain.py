@@ -90,6 +90,19 @@ def no_nan(*values: Any) -> None:
             raise CannotCapture("data-value", "the identity of a NaN")
 
 
+def check_key(key: Any) -> None:
+    """Refuse what cannot be looked up in a dict.
+
+    Raises:
+        CannotCapture: It has no hash, or has a NaN in it.
+    """
+    no_nan(key)
+    try:
+        hash(key)
+    except TypeError as error:
+        raise CannotCapture("raises", f"TypeError: {error}") from None
+
+
 def no_set(*values: Any) -> None:
     """A set shows the order of its items, which no guard asks.
 

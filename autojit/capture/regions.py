@@ -316,24 +316,25 @@ class RegionTree:
         return hoisted, _with_value(statement, ast.Call(function, arguments, keywords))
 
     def _hoist_yielded(self, statement: ast.stmt, given: ast.Yield) -> tuple[list[ast.stmt], ast.stmt]:
-        """The same of what is yielded. The name is emptied at once: a generator does not hold what it gave."""
+        """The same of what is yielded."""
         if given.value is None or not _computes(given.value) or _acts(given.value):
             return [], statement
         hoisted: list[ast.stmt] = []
-        name = self._lift(given.value, statement, hoisted)
-        emptied = _at(ast.NamedExpr(ast.Name(name.id, ast.Store()), ast.Constant(None)), name)
-        both = _at(ast.Tuple([name, emptied], ast.Load()), name)
-        value = ast.Yield(_at(ast.Subscript(both, ast.Constant(0), ast.Load()), name))
-        return hoisted, _with_value(statement, value)
+        return hoisted, _with_value(statement, ast.Yield(self._lift(given.value, statement, hoisted)))
 
-    def _lift(self, value: ast.expr, statement: ast.stmt, hoisted: list[ast.stmt]) -> ast.Name:
-        """A name of our own that `hoisted` gives the value of an expression of a statement."""
+    def _lift(self, value: ast.expr, statement: ast.stmt, hoisted: list[ast.stmt]) -> ast.expr:
+        """What reads a name of our own, which `hoisted` gives the value of an expression of a statement.
+
+        The name is emptied at once: a frame does not hold what it has given to others.
+        """
         name = f"{TEMPORARY}_{self._hoisted}"
         self._hoisted += 1
         assign = ast.copy_location(ast.Assign([_at(ast.Name(name, ast.Store()), value)], value), value)
         assign.autojit_origin = statement  # type: ignore[attr-defined] -- a mark of our own
         hoisted.append(assign)
-        return _at(ast.Name(name, ast.Load()), value)
+        emptied = _at(ast.NamedExpr(ast.Name(name, ast.Store()), ast.Constant(None)), value)
+        both = _at(ast.Tuple([_at(ast.Name(name, ast.Load()), value), emptied], ast.Load()), value)
+        return _at(ast.Subscript(both, ast.Constant(0), ast.Load()), value)
 
 
 def _acts(expression: ast.expr) -> bool:

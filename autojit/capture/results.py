@@ -103,6 +103,7 @@ class RecipeMaker:
         self._bases: dict[int, Result] = {}
         self._views: dict[int, set[int]] = {}  # id(storage) -> ids of the live arrays on it
         self._keep: list[Any] = []
+        self._around: list[Any] = []  # the lists and dicts that are being made
         for root in roots:
             self._count(root, set())
 
@@ -124,7 +125,11 @@ class RecipeMaker:
         """
         recipe = self._made.get(id(value))
         if recipe is None:
+            if any(value is one for one in self._around):
+                raise CannotCapture("statement", f"{describe(value)} made here holds itself")
+            self._around.append(value)
             recipe = self._make(value)
+            self._around.pop()
             self._made[id(value)] = recipe
             self._keep.append(value)
         return recipe

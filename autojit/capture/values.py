@@ -184,6 +184,7 @@ class Arr:
         kind: What kind of object Python sees.
         readonly: Whether NumPy refuses to write to it.
         python: For a NumPy scalar: a bool of the graph; where it holds, Python sees a Python number of the same value.
+        several: Whether it stands for one object or another, as the data or the iteration decides.
     """
 
     storage: Storage
@@ -192,6 +193,7 @@ class Arr:
     kind: Kind = "array"
     readonly: bool = False
     python: Operand | None = None
+    several: bool = False
 
     @property
     def spec(self) -> Spec:

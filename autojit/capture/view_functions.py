@@ -194,6 +194,7 @@ def _rule_asarray(self: Any, value: Any, dtype: Any = Known(None), *args: Any, *
         raise CannotCapture("argument-type", f"an array of dtype `{self.dtype_of(wanted)}`")
     if wanted is not None and not isinstance(value, Arr):
         value = from_list(self, value, self.dtype_of(wanted))
+    self.make_sure(value)
     array = self.as_array(plain(value))
     order = self.static(kwargs.get("order", Known(None)))
     copy = self.static(kwargs.get("copy", Known(None)))
@@ -327,6 +328,8 @@ def _rule_block(self: Any, arrays: Any) -> Any:
 
 def _method_view(self: Any, array: Arr, dtype: Any = Known(None), kind: Any = Known(None)) -> Any:
     wanted = self.static(dtype)
+    if wanted is np.ndarray and self.static(kind) is not None:
+        raise CannotCapture("raises", "ValueError: `.view` with the class given twice")
     same = wanted is np.ndarray or wanted is None or (wanted is not None and self.ask(np.dtype, wanted) == array.dtype)
     if array.kind != "array" or self.static(kind) not in (None, np.ndarray) or not same:
         raise CannotCapture("keyword", "`.view` as another dtype or class")
