@@ -209,6 +209,7 @@ class Branches(Undo):
     def _chosen_number(self, test: Operand, one: Any, other: Any, what: str) -> Any:
         a, b = (self.operand(plain(number)) for number in (one, other))
         flags = [self._is_python(number) for number in (one, other)]
+        dtypes = [number.spec.dtype for number in (a, b)]
         if a.spec.kind != b.spec.kind and "array" not in (a.spec.kind, b.spec.kind):
             # One is a Python number, one a NumPy scalar: a NumPy scalar that remembers it.
             dtype = a.spec.dtype if a.spec.kind == "scalar" else b.spec.dtype
@@ -219,7 +220,10 @@ class Branches(Undo):
         if a.spec.kind == "scalar" and not all(flag is False for flag in flags):
             first, second = (self._flag(flag) for flag in flags)
             chosen = self.builder.choose(test, first, second, self.line)
-            return replace(self.fresh(value), python=chosen, several=True)
+            is_native = dtypes[0] == dtypes[1] and all(
+                flag in (True, False) or number.is_native for flag, number in zip(flags, (one, other), strict=True)
+            )
+            return replace(self.fresh(value), python=chosen, is_native=is_native, several=True)
         bounds = (*bounds_of(one), *bounds_of(other))
         if a.spec.kind == "python" and a.spec.dtype == np.int64 and None not in bounds:
             return LoopInt(value, min(bounds), max(bounds))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from autojit.capture.loop_parts import (
     mentions,
     parts_of,
 )
+from autojit.capture.overlap import are_apart
 from autojit.capture.python_numbers import bounds_of
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
@@ -108,6 +110,7 @@ class Carry(Branches):
         outer_exits, self.exits = self.exits, []
         inner = self.builder
         self.hidden += 1  # no value inside has an example
+        turns = len(self.turns)
         try:
             initial = dict(env)
             names.either.update({n: initial[n].dtype for n in names.carried if is_unsure(initial.get(n))})
@@ -149,7 +152,7 @@ class Carry(Branches):
             return self._finish_body(inner, course, index, slots, names, storages, heads, initial, entered, *seen)
         finally:
             self.builder, self.exits = outer, outer_exits
-            self.turns.pop()
+            del self.turns[turns:]
             self.hidden -= 1
 
     def _check_begun(
@@ -286,7 +289,7 @@ class Carry(Branches):
     ) -> tuple[Body, list[Storage], bool]:
         env = self.frame.env
         trades = Trades.of(heads, env if leaving.env is None else leaving.env, kept)
-        moved = self._moved(trades, heads, written, leaving)
+        moved = self._moved(trades, heads, initial, written, leaving)
         for name in names.carried:
             before = initial.get(name)
             if isinstance(before, Arr) and before.kind == "array" and before.storage in storages:
@@ -388,12 +391,21 @@ class Carry(Branches):
                 raise CannotCapture("long-loop", f"the data decides whether another name means the array of `{name}`")
 
     def _moved(
-        self, trades: Trades, heads: dict[str, Arr], written: dict[int, Any], leaving: Leaving
+        self,
+        trades: Trades,
+        heads: dict[str, Arr],
+        initial: dict[str, Any],
+        written: dict[int, Any],
+        leaving: Leaving,
     ) -> dict[str, str]:
         """Names that trade their arrays, as in `u, v = v, u`: each to the name whose array it has at the end."""
         if trades.moves_kept and trades.is_permutation:
             if leaving.stop is not None:
                 raise CannotCapture("long-loop", "names trade their arrays in a loop that may be left early")
+            begun = [value for name in trades.given if isinstance(value := initial.get(name), Arr)]
+            if any(id(head.storage) in written for head in heads.values()):
+                if not all(are_apart(one, other) for one, other in combinations(begun, 2)):
+                    raise CannotCapture("long-loop", "names trade arrays that overlap, and one of them is written")
             return trades.given
         for head in heads.values():
             if id(head.storage) in written and trades.turns_kept(head.storage):

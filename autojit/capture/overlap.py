@@ -36,6 +36,23 @@ def items_are_apart(array: Arr, index: Index, operands: list[Any], items: list[A
             raise CannotCapture("overlap", "the items of a list lie in the array that they are assigned to")
 
 
+def are_apart(one: Arr, other: Arr) -> bool:
+    """Whether two arrays have no element in common, as far as the ways to them tell."""
+    if not one.storage.may_be(other.storage):
+        return True
+    if one.storage is not other.storage or any(step.operands for step in (*one.steps, *other.steps)):
+        return False
+    spec = one.storage.spec
+    whole = np.empty(spec.shape, spec.dtype)  # nobody touches its memory
+    views = [whole, whole]
+    for number, array in enumerate((one, other)):
+        for step in array.steps:
+            views[number] = step.op.call(views[number], **dict(step.params))
+        if not np.may_share_memory(views[number], whole):
+            return not array.spec.size
+    return not np.may_share_memory(views[0], views[1])
+
+
 def flat_is_apart(array: Arr, value: Any) -> None:
     """Whether values may be assigned to flat elements at once: NumPy copies one after the other.
 

@@ -295,21 +295,23 @@ class RegionTree:
         if any(isinstance(value, ast.Name) and value.id in self.local_names - bound for value in values):
             return [], statement  # to read the name may raise, in its turn
         hoisted: list[ast.stmt] = []
+        used: list[str] = []
 
         def take(value: ast.expr) -> ast.expr:
             if isinstance(value, ast.Constant) or (isinstance(value, ast.Lambda) and not _has_defaults(value)):
                 return value
             if isinstance(value, ast.Name) and value.id in own:
                 return value
-            return lift(value)
-
-        def lift(value: ast.expr) -> ast.expr:
-            return self._lift(value, statement, hoisted)
+            used.append(self._lift(value, statement, hoisted).id)
+            taken = _emptied(used, value)
+            used.clear()
+            return taken
 
         function = call.func
         if not (isinstance(function, ast.Name) and function.id in own & bound):
             # Python looks the function up before it evaluates the arguments; a plan leaves that to Python.
-            function = lift(function)
+            function = self._lift(function, statement, hoisted)
+            used.append(function.id)
             hoisted[0].autojit_callee = True  # type: ignore[attr-defined] -- a mark of our own
         arguments = [take(value) for value in call.args]
         keywords = [_at(ast.keyword(k.arg, take(k.value)), k.value) for k in call.keywords]
@@ -320,21 +322,26 @@ class RegionTree:
         if given.value is None or not _computes(given.value) or _acts(given.value):
             return [], statement
         hoisted: list[ast.stmt] = []
-        return hoisted, _with_value(statement, ast.Yield(self._lift(given.value, statement, hoisted)))
+        name = self._lift(given.value, statement, hoisted)
+        return hoisted, _with_value(statement, ast.Yield(_emptied([name.id], given.value)))
 
-    def _lift(self, value: ast.expr, statement: ast.stmt, hoisted: list[ast.stmt]) -> ast.expr:
-        """What reads a name of our own, which `hoisted` gives the value of an expression of a statement.
-
-        The name is emptied at once: a frame does not hold what it has given to others.
-        """
+    def _lift(self, value: ast.expr, statement: ast.stmt, hoisted: list[ast.stmt]) -> ast.Name:
+        """A name of our own that `hoisted` gives the value of an expression of a statement."""
         name = f"{TEMPORARY}_{self._hoisted}"
         self._hoisted += 1
         assign = ast.copy_location(ast.Assign([_at(ast.Name(name, ast.Store()), value)], value), value)
         assign.autojit_origin = statement  # type: ignore[attr-defined] -- a mark of our own
         hoisted.append(assign)
-        emptied = _at(ast.NamedExpr(ast.Name(name, ast.Store()), ast.Constant(None)), value)
-        both = _at(ast.Tuple([_at(ast.Name(name, ast.Load()), value), emptied], ast.Load()), value)
-        return _at(ast.Subscript(both, ast.Constant(0), ast.Load()), value)
+        return _at(ast.Name(name, ast.Load()), value)
+
+
+def _emptied(used: list[str], place: ast.expr) -> ast.expr:
+    """Reads the last name, and empties all of them at once: a frame does not hold what it has given to others."""
+    parts: list[ast.expr] = [_at(ast.Name(used[-1], ast.Load()), place)]
+    for name in used:
+        emptied = ast.NamedExpr(_at(ast.Name(name, ast.Store()), place), _at(ast.Constant(None), place))
+        parts.append(_at(emptied, place))
+    return _at(ast.Subscript(_at(ast.Tuple(parts, ast.Load()), place), _at(ast.Constant(0), place), ast.Load()), place)
 
 
 def _acts(expression: ast.expr) -> bool:

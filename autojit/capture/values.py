@@ -184,6 +184,7 @@ class Arr:
         kind: What kind of object Python sees.
         readonly: Whether NumPy refuses to write to it.
         python: For a NumPy scalar: a bool of the graph; where it holds, Python sees a Python number of the same value.
+        is_native: Whether NumPy makes an array of this dtype of that Python number: 0 for 0.0 is another one.
         several: Whether it stands for one object or another, as the data or the iteration decides.
     """
 
@@ -193,6 +194,7 @@ class Arr:
     kind: Kind = "array"
     readonly: bool = False
     python: Operand | None = None
+    is_native: bool = False
     several: bool = False
 
     @property

@@ -194,7 +194,9 @@ def _rule_asarray(self: Any, value: Any, dtype: Any = Known(None), *args: Any, *
         raise CannotCapture("argument-type", f"an array of dtype `{self.dtype_of(wanted)}`")
     if wanted is not None and not isinstance(value, Arr):
         value = from_list(self, value, self.dtype_of(wanted))
-    self.make_sure(value)
+    is_alike = wanted is not None and self.dtype_of(wanted).kind in "fc"  # to these both are converted alike
+    if not is_alike and not (isinstance(value, Arr) and value.is_native):
+        self.make_sure(value)
     array = self.as_array(plain(value))
     order = self.static(kwargs.get("order", Known(None)))
     copy = self.static(kwargs.get("copy", Known(None)))

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from autojit.errors import REASONS, AutojitError
+from autojit.errors import REASONS, AutojitError, comes_from_a_signal
 from autojit.ir.graph import Const, Graph, Node, Operand, Value
 from autojit.ir.spec import Spec, spec_of
 from autojit.ir.text import node_text
@@ -89,6 +89,8 @@ def _check_inferred(node: Node, graph: Graph) -> None:
     try:
         specs = tuple(node.op.infer(node.specs, node.keywords))
     except Exception as error:
+        if comes_from_a_signal(error):
+            raise
         raise GraphError(f"`{node.op.name}` does not take these operands: {error}", graph, node) from error
     stated = tuple(value.spec for value in node.outputs)
     if [_facts(spec) for spec in specs] != [_facts(spec) for spec in stated]:

@@ -26,7 +26,8 @@ def script_code_of(
     text = source if isinstance(source, str) else decode_source(source)
     code = None
     # CPython takes 20 blocks inside each other, and probes need some; expressions may be deeper than recursion goes.
-    with contextlib.suppress(SyntaxError, RecursionError):
+    # A tree that the compiler does not take is a mistake of ours, and no reason to end the program.
+    with contextlib.suppress(SyntaxError, RecursionError, TypeError, ValueError):
         placed, constants = arm_loops(tree, text, file, namespace, config)
         code = compile(_Arm().visit(placed), file, "exec", dont_inherit=True)
     return code_of(source, file, arm) if code is None else _with(code, {_MARK: arm, **constants})

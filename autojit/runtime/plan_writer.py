@@ -65,10 +65,10 @@ def build(
     # Results first: one may be a copy of an array that a commit changes.
     parts = [writer.recipe(recipe, graph) for recipe in capture.recipes]
     attributes = [(owner, name, writer.recipe(recipe, graph)) for owner, name, recipe in capture.assigned]
-    writer.commit(graph)
-    writer.lines += [f"    {owner}.{name} = {value}" for owner, name, value in attributes]
-    writer.lines.append(f"    return ({', '.join([str(capture.exit), *parts])},)")
+    writer.keep_before(graph)
     writer.undo_draws(start)
+    writer.commit(graph, attributes)
+    writer.lines.append(f"    return ({', '.join([str(capture.exit), *parts])},)")
     call, source = writer.finish()
     return Plan(call, source, capture, graph, steps, executables, calls=writer.calls, names=call.__globals__)
 
@@ -83,7 +83,7 @@ class _Writer:
             ndarray=np.ndarray, apart=apart, raises=raises, NATIVE=NATIVE, UNSET=UNSET, own=own, copyto=np.copyto,
             array=np.array, is_default=is_default, window_slice=window_slice, Trapped=Trapped, relayout=relayout,
             broadcast_to=np.broadcast_to, empty=np.empty,
-            save=save, restore=restore, drawn=drawn, comes_from_a_signal=comes_from_a_signal,
+            save=save, restore=restore, drawn=drawn, comes_from_a_signal=comes_from_a_signal, complete=complete,
         )  # fmt: skip
         self.lines = [
             "    if not is_default(): return NATIVE",
@@ -176,8 +176,8 @@ class _Writer:
 
     # ---- effects and results
 
-    def commit(self, graph: Graph) -> None:
-        """Copy the written values into the caller's arrays."""
+    def keep_before(self, graph: Graph) -> None:
+        """Copy what is written somewhere, and lies in memory that is written before."""
         targets = {write.target.name for write in graph.writes}
         others = {value.name for value in graph.inputs} - targets
         for write in graph.writes[1:]:
@@ -187,10 +187,24 @@ class _Writer:
             if self.operands[value.name] not in self.specs:  # a cluster's results have memory of their own
                 name = self.moved[value.name] = f"before_{value}"
                 self.lines.append(f"    {name} = array({self.operands[value.name]})")
+
+    def commit(self, graph: Graph, attributes: list[tuple[str, str, str]]) -> None:
+        """Copy the written values into the caller's arrays, and set attributes: all, whatever comes in between."""
+        lines = []
         for write in graph.writes:
             value = write.value
             moved = self.moved.get(value.name) if isinstance(value, Value) else None
-            self.lines.append(f"    copyto({self._place(write)}, {moved or self.text(value)})")
+            lines.append(f"    copyto({self._place(write)}, {moved or self.text(value)})")
+        lines += [f"    {owner}.{name} = {value}" for owner, name, value in attributes]
+        if len(lines) > 1:
+            lines = [
+                "    try:",
+                *(f"    {line}" for line in lines),
+                "    except BaseException as error:",
+                f"        complete(error, {len(lines)}, globals(), locals())",
+                "        raise",
+            ]
+        self.lines += lines
 
     def _place(self, write: Write) -> str:
         """What is written to: an array, or a view of one, of no axes at least."""
@@ -300,6 +314,24 @@ class _Writer:
         plan = namespace["plan"]
         weakref.finalize(plan, linecache.cache.pop, file, None).atexit = False
         return plan, source
+
+
+def complete(error: BaseException, count: int, outside: dict[str, Any], inside: dict[str, Any]) -> None:
+    """Do the rest of what changes the caller's objects, where an exception from outside has come in between.
+
+    Args:
+        error: The exception.
+        count: How many lines change something.
+        outside: The plan's names,
+        inside: and its values.
+    """
+    if isinstance(error, Exception) and not comes_from_a_signal(error):
+        return
+    assert error.__traceback__ is not None
+    first = outside[COMMITS]
+    line = max(first, error.__traceback__.tb_lineno)
+    lines = linecache.getlines(error.__traceback__.tb_frame.f_code.co_filename)[line - 1 : first - 1 + count]
+    exec("".join(text.lstrip() for text in lines), outside, inside)
 
 
 def apart(written: np.ndarray, *others: np.ndarray) -> bool:
