@@ -297,7 +297,7 @@ class Arrays(PythonNumbers):
             # The imaginary part of real numbers is read-only.
             return self.step(part, "np.broadcast_to", {"shape": part.shape}, part.dummy)
         if name == "flat":
-            return Flat(array)
+            return Flat(array, self.builder)
         if name in ("base", "flags", "strides", "data", "ctypes", "__array_interface__"):
             raise CannotCapture("unsupported-syntax", f"the attribute `.{name}` of an array")
         if not hasattr(dummy if array.kind == "array" else array.dtype.type, name):

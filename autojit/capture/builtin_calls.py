@@ -6,6 +6,7 @@ import abc
 import builtins
 import math
 import operator
+import sys
 import types
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from autojit.capture.attributes import find_assigned
 from autojit.capture.iteration import Iteration
 from autojit.capture.plain import call_static, check_key, ordered
-from autojit.capture.python_numbers import is_traced
+from autojit.capture.python_numbers import is_python_number, is_traced
 from autojit.capture.records import MISSING
 from autojit.capture.values import (
     HEAP_TYPE,
@@ -44,6 +45,9 @@ _CONVERSIONS = {float: "item_float", int: "item_int", bool: "item_bool", complex
 _SCALAR_FUNCTIONS = (abs, round, min, max, divmod, pow, int, float, complex, bool, ord, chr, hash, operator.index)
 _CALLABLE = Closure | Method | Partial | Vectorize
 _STATIC_BUILTINS = (str, repr, format, ord, chr, bin, hex, oct, slice, frozenset, set, bytes)
+
+#: Since Python 3.12 `sum` makes up for the roundings of floats.
+_COMPENSATES = sys.version_info >= (3, 12)
 
 
 class Builtins(Iteration):
@@ -172,8 +176,12 @@ class Builtins(Iteration):
     def _builtin_sum(self, sequence: Any, /, start: Any = Known(0)) -> Any:
         if isinstance(getattr(start, "value", None), str | bytes | bytearray):
             raise CannotCapture("raises", "TypeError: `sum` of strings")
-        total = start
+        total, floats = start, 0
         for item in self.each(sequence):
+            if _COMPENSATES:
+                floats += is_python_number(item) and self.type_of(item) is float
+                if floats > 1:
+                    raise CannotCapture("data-value", "the `sum` of Python floats, which is compensated")
             total = self.operate("Add", total, item)
         return total
 

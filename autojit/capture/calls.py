@@ -28,6 +28,7 @@ from autojit.capture.values import (
     Opaque,
     Partial,
     Selected,
+    Stream,
     Sym,
     Vectorize,
     is_plain,
@@ -206,7 +207,11 @@ class Calls(Builtins):
                 items.append(args[0])
                 return Known(None)
             if name == "extend" and len(args) == 1:
-                items.extend(self.iterate(args[0]))
+                if isinstance(args[0], Stream):  # it may look at the list meanwhile
+                    for item in self.each(args[0]):
+                        items.append(item)
+                else:
+                    items.extend(self.iterate(args[0]))
                 return Known(None)
             if name == "pop" and items:
                 return self.ask(items.pop, *(self.static(a) for a in args))

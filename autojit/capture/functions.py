@@ -161,22 +161,15 @@ class Functions(Arrays):
 
     def call_method(self, array: Arr, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """`array.name(*args, **kwargs)`."""
-        if any(keyword in kwargs for keyword in _NOT_OF_METHODS.get(name, ())):
-            raise CannotCapture("raises", f"TypeError: an unexpected keyword argument of `.{name}`")
         rule = VIEW_METHODS.get(name)
         if rule is not None:
+            method_arguments(name, args, kwargs)
             _check_call(name, args, kwargs)
             return self._ask_rule(rule, [array, *args], kwargs)
         row = TABLE.method(name)
         if row is None:
             raise CannotCapture("no-row", f"the array method `.{name}`")
-        if name in ("any", "all") and len(args) > 1:
-            raise CannotCapture("raises", f"positional arguments of `.{name}`, which are not those of the function")
-        if name == "clip":  # its positions are not those of `np.clip`
-            placed = dict(zip(("min", "max", "out"), args, strict=False))
-            if len(placed) < len(args) or placed.keys() & kwargs.keys():
-                raise CannotCapture("raises", "TypeError: arguments of `.clip` too many, or given twice")
-            args, kwargs = [], {**placed, **kwargs}
+        args, kwargs = method_arguments(name, args, kwargs)
         return self.call_row(row, [array, *args], kwargs, row.numpy[0] if row.numpy else None)
 
     def call_partial(self, partial: Partial, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -409,6 +402,24 @@ class Functions(Arrays):
         if array.dummy.ndim == 0:
             raise CannotCapture("raises", "TypeError: iteration over a 0-d array")
         return [self.getitem(array, Known(position)) for position in range(array.shape[0])]
+
+
+def method_arguments(name: str, args: list[Any], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments of an array method as its function takes them.
+
+    Raises:
+        CannotCapture: The method does not take them.
+    """
+    if any(keyword in kwargs for keyword in _NOT_OF_METHODS.get(name, ())):
+        raise CannotCapture("raises", f"TypeError: an unexpected keyword argument of `.{name}`")
+    if name in ("any", "all") and len(args) > 1:
+        raise CannotCapture("raises", f"positional arguments of `.{name}`, which are not those of the function")
+    if name == "clip":  # its positions are not those of `np.clip`
+        placed = dict(zip(("min", "max", "out"), args, strict=False))
+        if len(placed) < len(args) or placed.keys() & kwargs.keys():
+            raise CannotCapture("raises", "TypeError: arguments of `.clip` too many, or given twice")
+        return [], {**placed, **kwargs}
+    return args, kwargs
 
 
 def _check_call(name: str, args: list[Any], kwargs: dict[str, Any]) -> None:

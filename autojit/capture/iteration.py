@@ -62,6 +62,9 @@ class Iteration(MaskedArrays):
             self._check_trips(value.shape[0])
             return (self.getitem(value, Known(position)) for position in range(value.shape[0]))
         if isinstance(value, Flat):
+            if value.is_used or value.builder is not self.builder:
+                raise CannotCapture("unsupported-syntax", "`.flat`, an iterator, that was asked for items before")
+            value.is_used = True
             array = value.array
             if array.kind != "array" or array.dummy.flags.c_contiguous:
                 return self.each(flat_items(self, array))

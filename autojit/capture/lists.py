@@ -6,12 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.values import Arr, Items, Known
+from autojit.capture.values import Arr, Items, Known, LoopInt, Sym
+from autojit.capture.words import describe
 from autojit.errors import CannotCapture
 from autojit.ir.index import Index, Place
 
 #: More numbers are not passed one by one.
 MOST = 256
+
+
+def check_single(value: Any) -> None:
+    """Refuse what is no number where as many values would be needed as the data selects.
+
+    Raises:
+        CannotCapture: It is a list, say, or a string.
+    """
+    is_number = isinstance(value, Sym | LoopInt) or (isinstance(value, Arr) and not value.dummy.ndim)
+    if not is_number and not (isinstance(value, Known) and isinstance(value.value, int | float | complex | np.generic)):
+        raise CannotCapture("data-shape", f"{describe(value)} assigned to elements that the data counts")
 
 
 def is_list(value: Any) -> bool:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.functions import method_arguments
+from autojit.capture.lists import check_single
 from autojit.capture.overlap import mask_is_apart
 from autojit.capture.products import multiplies_single
 from autojit.capture.ragged_functions import RaggedFunctions
@@ -112,6 +114,7 @@ class MaskedArrays(RaggedFunctions):
             return value.full
         if isinstance(value, Masked | Ragged) or (isinstance(value, Arr) and value.dummy.ndim):
             raise self.data_shape("an array assigned to them")
+        check_single(value)
         return value
 
     def _assign(self, array: Arr, mask: Arr, value: Masked) -> None:
@@ -166,8 +169,12 @@ class MaskedArrays(RaggedFunctions):
             return Known(getattr(array.full.dummy, name))
         if name == "ndim":
             return Known(1 + len(rest))
-        if name in ("real", "imag") or (name == "T" and not rest):
-            return array if name == "T" else Masked(super().array_attribute(array.full, name), array.mask)
+        if name == "T" and not rest:
+            return Masked(array.full, array.mask, array.places)
+        if name == "real" and array.full.dtype.kind != "c":
+            return array
+        if name in ("real", "imag"):
+            return Masked(super().array_attribute(array.full, name), array.mask)
         found = super().array_attribute(array.full, name)
         if type(found).__name__ != "Method":
             raise self.data_shape(f"the attribute `.{name}`")
@@ -187,18 +194,23 @@ class MaskedArrays(RaggedFunctions):
             return super().call_method(array, name, args, kwargs)
         if name == "copy" or (name in ("ravel", "flatten") and array.full.dummy.ndim == array.mask.spec.ndim):
             if name == "ravel":
+                if not array.full.dummy.flags.c_contiguous:  # a column of selected rows: NumPy makes a copy
+                    raise self.data_shape("`.ravel`")
                 return Masked(array.full, array.mask, array.places)
             copied, places = self.copy(array.full), array.places
             still = places is not None and array.full.storage.value is places[1]
             return Masked(copied, array.mask, (places[0], copied.storage.value) if still else None)
         if name == "astype" and len(args) == 1 and not kwargs:
             return self.apply(TABLE["astype"], [array], {"dtype": np.dtype(self.static(args[0]))})
-        if name == "fill" and len(args) == 1:
+        if name in ("conj", "conjugate") and not args and not kwargs and array.full.dtype.kind in "biuf":
+            return array
+        if name == "fill" and len(args) == 1 and not kwargs:
             self.setitem(array, Known(Ellipsis), args[0])
             return Known(None)
         row = TABLE.method(name)
         if row is None or row.family not in ("reduction", "elementwise", "contraction"):
             raise self.data_shape(f"the method `.{name}`")
+        args, kwargs = method_arguments(name, args, kwargs)
         return self.call_row(row, [array, *args], kwargs, row.numpy[0] if row.numpy else None)
 
     def call_numpy(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -286,7 +298,7 @@ class MaskedArrays(RaggedFunctions):
             raise self.data_shape("a reduction that keeps its axes")
         mask = self.fresh(value.mask)
         if op.name in ("np.argmax", "np.argmin"):
-            if rest:
+            if rest or params.get("keepdims"):
                 raise self.data_shape("the place of an extreme")
             return self._place_of_extreme(op, value)
         count = self.apply(TABLE["np.count_nonzero"], [mask], {})

@@ -156,6 +156,8 @@ class RaggedViews(Bounds):
             return Known(getattr(full.dummy, name))
         if name == "T":
             return Ragged(self.transpose(full), spans[::-1])
+        if name == "real" and full.dtype.kind != "c":
+            return array
         if name in ("real", "imag"):
             return Ragged(super().array_attribute(full, name), spans)
         found = super().array_attribute(full, name)
@@ -345,13 +347,18 @@ def _parts(key: Any) -> list[Any]:
 
 def _matched(parts: list[Any], ndim: int) -> list[tuple[Any, int, int]]:
     """The parts of an index with the first axis that they are for, and the first that they are not."""
-    used = sum(1 for part in parts if not (_is(part, None) or _is(part, Ellipsis)))
+    used = sum(_taken(part) for part in parts if not (_is(part, None) or _is(part, Ellipsis)))
     axis, out = 0, []
     for part in parts:
-        after = axis + (max(ndim - used, 0) if _is(part, Ellipsis) else 0 if _is(part, None) else 1)
+        after = axis + (max(ndim - used, 0) if _is(part, Ellipsis) else 0 if _is(part, None) else _taken(part))
         out.append((part, axis, after))
         axis = after
     return out
+
+
+def _taken(part: Any) -> int:
+    """How many axes a part of an index is for: a boolean array is for as many as it has."""
+    return part.dummy.ndim if isinstance(part, Arr) and part.dtype == np.bool_ else 1
 
 
 def _is(part: Any, constant: Any) -> bool:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.functions import method_arguments
+from autojit.capture.lists import check_single
 from autojit.capture.reduced_where import WhereReductions
 from autojit.capture.values import Items, Known, Ragged, Selected
 from autojit.capture.view_functions import VIEW_FUNCTIONS, VIEW_METHODS
@@ -15,7 +17,7 @@ from autojit.ops.chapters import TABLE
 _COPIES = (np.copy, np.array)
 _FLIPS: dict[Any, Any] = {np.flip: None, np.flipud: 0, np.fliplr: 1}
 _SHAPES = {np.shape: "shape", np.ndim: "ndim", np.size: "size"}
-_SAME = (np.asarray, np.asanyarray, np.ascontiguousarray)
+_SAME = (np.asarray, np.asanyarray)
 
 
 class RaggedFunctions(WhereReductions):
@@ -44,6 +46,8 @@ class RaggedFunctions(WhereReductions):
             return NotImplemented
         if name == "size" and (len(args) > 1 or kwargs):
             axis = self.static(kwargs.get("axis", args[-1]))
+            if axis is None:
+                return self.array_attribute(args[0], name)
             return self.array_attribute(args[0], "shape").items[axis]
         return self.array_attribute(args[0], name)
 
@@ -60,11 +64,19 @@ class RaggedFunctions(WhereReductions):
             return self.ragged_copy(array)
         if any(function is known for known in _SAME) and plain:
             return array
-        if function is np.ravel and plain and array.full.dummy.ndim == 1:
+        if function is np.ascontiguousarray and plain and array.full.dummy.ndim and self._is_in_order(array):
             return array
+        if function is np.ravel and plain and array.full.dummy.ndim == 1 and self._is_in_order(array):
+            return Ragged(array.full, array.spans)
         if function in (np.real, np.imag) and plain:
             return self.array_attribute(array, function.__name__)
         return NotImplemented
+
+    def _is_in_order(self, array: Ragged) -> bool:
+        """Whether the elements lie one behind the other, however many there are: of others NumPy makes a copy."""
+        full = array.full
+        self.layout_matters(full)
+        return full.dummy.flags.c_contiguous and all(span is None for span in array.spans[1:])
 
     def _transposed(self, array: Ragged, axes: Any) -> Ragged:
         ndim = array.full.dummy.ndim
@@ -78,24 +90,28 @@ class RaggedFunctions(WhereReductions):
         full = array.full
         if name == "copy" and not kwargs:
             return self.ragged_copy(array)
-        if name in ("ravel", "flatten") and not args and not kwargs and full.dummy.ndim == 1:
-            return array if name == "ravel" else self.ragged_copy(array)
+        if name == "flatten" and not args and not kwargs and full.dummy.ndim == 1:
+            return self.ragged_copy(array)
+        if name == "ravel" and not args and not kwargs and full.dummy.ndim == 1 and self._is_in_order(array):
+            return Ragged(full, array.spans)
         if name == "transpose" and not kwargs:
             given = args[0] if len(args) == 1 else Items(tuple, list(args)) if args else Known(None)
             return self._transposed(array, self.static(given))
-        if name == "fill" and len(args) == 1:
+        if name == "fill" and len(args) == 1 and not kwargs:
+            check_single(args[0])
             self.store_ragged(array, args[0])
             return Known(None)
         if name == "astype" and len(args) == 1 and not kwargs:
             wanted = np.dtype(self.static(args[0]))
             return self.apply(TABLE["astype"], [array], {"dtype": wanted})
-        if name in ("conj", "conjugate") and full.dtype.kind in "biuf":
+        if name in ("conj", "conjugate") and full.dtype.kind in "biuf" and not args and not kwargs:
             return array
         if name in VIEW_METHODS and name not in ("conj", "conjugate"):
             raise CannotCapture("moving-shape", f"the method `.{name}` of a slice whose length changes")
         row = TABLE.method(name)
         if row is None:
             raise CannotCapture("no-row", f"the array method `.{name}`")
+        args, kwargs = method_arguments(name, args, kwargs)
         return self.call_row(row, [array, *args], kwargs, row.numpy[0] if row.numpy else None)
 
 

@@ -63,7 +63,7 @@ def vectorized(pyfunc: Any, otypes: Any, *args: Any) -> Any:
     else:
         dtypes = [np.dtype(char) for char in otypes]
         several = len(dtypes) > 1
-    flat = [np.ravel(np.broadcast_to(array, shape)) for array in arrays]
+    flat = [np.ravel(np.broadcast_to(array, shape)).copy() for array in arrays]  # the function may write to them
     count = flat[0].size
     if not several:
         found = np.empty(count, dtypes[0])

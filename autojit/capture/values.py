@@ -353,9 +353,17 @@ class Method:
 
 @dataclass(eq=False, slots=True)
 class Flat:
-    """`array.flat`."""
+    """`array.flat`.
+
+    Attributes:
+        array: The array.
+        builder: Of the graph that it was made in: that of a rolled loop repeats what it does.
+        is_used: Whether it was asked for items: it goes on where it was.
+    """
 
     array: Arr
+    builder: Any
+    is_used: bool = False
 
 
 @dataclass(eq=False, slots=True)

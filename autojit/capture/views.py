@@ -201,7 +201,7 @@ class Views(Recorder):
         operands: list[Operand] = []
         names: list[str] = []
         example: list[Any] | None = []
-        used = sum(1 for part in parts if not (isinstance(part, Known) and part.value in (None, Ellipsis)))
+        used = sum(map(self._axes_used, parts))
         axis = 0
         for part in parts:
             if isinstance(part, Known) and part.value is Ellipsis:
@@ -221,6 +221,14 @@ class Views(Recorder):
         if isinstance(key, Known) and isinstance(key.value, tuple):
             key = self.open(key)
         return key.values if isinstance(key, Items) and key.kind is tuple else [key]
+
+    def _axes_used(self, part: Any) -> int:
+        """How many axes a part of an index is for: a boolean array is for as many as it has."""
+        if isinstance(part, Known) and (part.value is None or part.value is Ellipsis):
+            return 0
+        is_list = isinstance(part, Items) or (isinstance(part, Known) and isinstance(part.value, list | tuple))
+        array = self.as_array(part) if is_list else part
+        return array.dummy.ndim if isinstance(array, Arr) and array.dtype == np.bool_ else 1
 
     def _axes_taken(self, entry: Entry, operands: list[Operand]) -> int:
         if isinstance(entry, Place):

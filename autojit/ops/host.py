@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import sys
 import types
 from collections.abc import Callable, Sequence
-from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,10 @@ PURE_PACKAGES = (
 
 #: Arguments by which the functions of these packages write into arrays that the caller gave.
 _WRITES = ("out", "output", "overwrite_", "inplace")
+#: ... by which they are given a source of random numbers ...
+_RANDOM = ("rng", "seed", "random_state")
+#: ... and how the names begin of those that set or read what holds for the process.
+_OF_STATE = ("set_", "seterr", "geterr", "get_workers", "register_", "skip_backend")
 
 _ROWS: dict[int, Op] = {}
 
@@ -76,6 +81,8 @@ def is_pure(function: Any) -> bool:
     if isinstance(function, types.FunctionType) and not is_trusted(function):
         return False  # the user's, with SciPy's name: SciPy's own may be wrapped by another package of it
     module = getattr(function, "__module__", None) or ""
+    if _has_state(function):
+        return False
     if not any(module == package or module.startswith(f"{package}.") for package in PURE_PACKAGES):
         return False
     # An object that is called, as an interpolator is, and a method have data of their own, of which nobody knows when
@@ -84,15 +91,35 @@ def is_pure(function: Any) -> bool:
     return isinstance(function, types.FunctionType) or vars(sys.modules.get(module, sys)).get(name) is function
 
 
+def _has_state(function: Any) -> bool:
+    """Whether a function draws random numbers, or sets or reads what holds for the process."""
+    if getattr(function, "__name__", "").startswith(_OF_STATE):
+        return True
+    return any(name in _RANDOM for name in _parameters(function))
+
+
+@functools.cache
+def _parameters(function: Any) -> tuple[str, ...]:
+    """The names of a function's positional parameters, then the others; none where nobody knows."""
+    try:
+        return tuple(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return ()
+
+
 def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function` for arguments and results that a graph can hold.
 
     It refuses arguments that are called or written to, tuples of one, and named tuples.
     """
+    known = () if id(function) in DECLARED else _parameters(function)
+    places = {place: name for place, name in enumerate(known) if name.startswith(_WRITES)}
 
-    @wraps(function)
+    @functools.wraps(function)
     def call(*args: Any, **params: Any) -> Any:
-        written = [name for name, value in params.items() if name.startswith(_WRITES) and value not in (None, False)]
+        by_place = {name: args[place] for place, name in places.items() if place < len(args)}
+        options = {**by_place, **params} if by_place else params
+        written = [name for name, value in options.items() if name.startswith(_WRITES) and value not in (None, False)]
         too_many = isinstance(function, np.ufunc) and len(args) > function.nin
         if written or too_many or any(map(callable, (*args, *params.values()))):
             raise Trapped(f"`{_name(function)}` may have effects with these arguments")
