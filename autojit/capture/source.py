@@ -255,9 +255,10 @@ def compile_body(
     body: list[ast.stmt] = [statement]
     if enclosing_class:
         body = [ast.copy_location(ast.ClassDef(enclosing_class, [], [], body, []), node)]
-    if not enclosing_class and not isinstance(node, ast.Lambda) and node.name not in like.co_freevars:
-        # A function of a module that calls itself looks itself up in the module.
-        body.insert(0, ast.copy_location(ast.Global([node.name]), node))
+    outermost = enclosing_class or ("" if isinstance(node, ast.Lambda) else node.name)
+    if outermost and outermost not in like.co_freevars:
+        # A function of a module that calls itself, or a method that names its class, looks it up in the module.
+        body.insert(0, ast.copy_location(ast.Global([outermost]), node))
     free = [ast.copy_location(ast.arg(name), node) for name in like.co_freevars if name != "__class__"]
     arguments = ast.arguments([], free, None, [], [], None, [])
     factory = ast.copy_location(ast.FunctionDef(_FACTORY, arguments, body, [], None, None), node)
