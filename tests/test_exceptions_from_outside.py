@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import autojit as aj
+from autojit.capture import carry
 from autojit.runtime.maker import Maker
 from autojit.runtime.measured import Trial
 
@@ -274,3 +275,72 @@ def test_other_calls_are_captured_while_a_plan_runs(monkeypatch):
     go.set()
     for thread in threads:
         thread.join()
+
+
+@pytest.mark.parametrize("after", [1, 2])
+@pytest.mark.parametrize("draws_first", [False, True])
+def test_what_a_plan_changes_is_changed_whole(after, draws_first):
+    """The exception arrives between two of the arrays that a plan writes."""
+
+    class Box:
+        total = 0.0
+
+    def function(x, y, box, rng):
+        z = rng.random(3) if draws_first else np.ones(3)
+        x += z
+        y += z
+        box.total = box.total + 1.0
+
+    fast = aj.autocluster(policy="eager", check=False)(function)
+    box, rng, other = Box(), np.random.default_rng(0), np.random.default_rng(0)
+    x, y = np.zeros(3), np.zeros(3)
+    fast(x, y, box, rng)
+    (plan,) = fast.__autojit_controller__.probes[0].plans
+    copyto, count = plan.names["copyto"], 0
+
+    def interrupted(to, value):
+        nonlocal count
+        copyto(to, value)
+        count += 1
+        if count == after:
+            signal.raise_signal(signal.SIGALRM)
+
+    plan.names["copyto"] = interrupted
+    before = signal.signal(signal.SIGALRM, plain)
+    try:
+        with pytest.raises(Late):
+            fast(x, y, box, rng)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    wanted = other.random(3) + other.random(3) if draws_first else np.full(3, 2.0)
+    np.testing.assert_allclose(x, wanted, rtol=1e-15)
+    np.testing.assert_array_equal(x, y)
+    assert box.total == 2.0
+    if draws_first:
+        assert rng.bit_generator.state == other.bit_generator.state
+
+
+def test_an_interrupt_while_a_loop_is_captured(monkeypatch):
+    real = carry.ends_of
+
+    def interrupted(operand):
+        monkeypatch.setattr(carry, "ends_of", real)
+        signal.raise_signal(signal.SIGINT)
+        return real(operand)
+
+    monkeypatch.setattr(carry, "ends_of", interrupted)
+
+    @aj.autocluster(policy="eager")
+    def function(x):
+        for i in range(60):
+            x = x + i
+        return x
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            function(np.ones(3))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    np.testing.assert_array_equal(function(np.ones(3)), 1771)
+    assert function.cache_info().hits == 1

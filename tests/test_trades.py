@@ -250,3 +250,52 @@ def test_attributes_trade():
     for n in TRIPS:
         u, v = arrays()
         check(f, SimpleNamespace(u=u, v=v), n)
+
+
+def _disjoint(x):
+    return x[:3], x[3:6]
+
+
+def _halves_of_rows(x):
+    rows = x.reshape(7, 1)
+    return rows[:3], rows[4:]
+
+
+@pytest.mark.parametrize(
+    ("halves", "apart"),
+    [
+        (lambda x: (x[:4], x[2:6]), False),
+        (lambda x: (x[:4], x[:4]), False),
+        (lambda x: (x, x[::-1]), False),
+        (lambda x: (x[:-1], x[1:]), False),
+        (_disjoint, True),
+        (_halves_of_rows, True),
+        (lambda x: (x[:3], x[3:6].copy()), True),
+    ],
+)
+def test_views_of_one_array(halves, apart):
+    def f(x, n):
+        a, b = halves(x)
+        for i in range(n):
+            a[0] = i
+            a[1:] = b[:-1] * 0.5 + i
+            a, b = b, a
+        return x
+
+    for n in TRIPS:
+        check(f, np.arange(7.0), n)
+    loops = aj.autocluster(policy="eager")(f).explain(np.arange(7.0), 41).loops
+    assert [loop.rung for loop in loops] == ["rolled" if apart else "python"]
+
+
+def test_views_of_an_array_that_is_made_here():
+    def f(x, n):
+        x = x * 2
+        a, b = x[:4], x[2:6]
+        for i in range(n):
+            a[0] = i
+            a, b = b, a
+        return x
+
+    for n in TRIPS:
+        check(f, np.arange(7.0), n)
