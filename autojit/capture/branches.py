@@ -242,6 +242,8 @@ class Branches(Undo):
         """A number as a NumPy scalar, where it has the same value in that dtype; else unchanged."""
         if operand.spec.kind == "scalar":
             return operand
+        if operand.spec.kind == "array":
+            raise CannotCapture("data-branch", "an array of no axes or a number, as the data decides")
         if isinstance(number, Known):
             with np.errstate(all="ignore"):
                 try:

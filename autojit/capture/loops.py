@@ -370,7 +370,10 @@ class Loops(Carry):
         start, stop = self.operand(course.start), self.operand(course.stop)
         if course.test is not None:
             stop = self.builder.const(max(1000, min(MAX_WHILE_TRIPS, int(MAX_WHILE_SECONDS / _seconds(graph)))))
-        return self.builder.add(TABLE["loop"], [start, stop, *inits, *body.captured], params, self.line)
+        try:
+            return self.builder.add(TABLE["loop"], [start, stop, *inits, *body.captured], params, self.line)
+        except TypeError as error:
+            raise CannotCapture("long-loop", f"what it hands on changes its kind: {error}") from None
 
     def _named(self, output: Value) -> Arr:
         spec = output.spec

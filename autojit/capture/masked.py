@@ -251,11 +251,12 @@ class MaskedArrays(RaggedFunctions):
             return super().apply(op, operands, params)
         if any(value.mask is not chosen[0].mask for value in chosen):
             raise self.data_shape(f"`{op.name}` of elements that different arrays select")
-        if op.family == "elementwise":
+        if op.broadcasts:
             return self._each(op, list(operands), params, chosen)
         if op.family == "contraction":
             return self._product(op, list(operands), params)
         if op.name == "np.average" and len(operands) == 2 and _is_known(operands[1], True):
+            self._trap_if_none(chosen[0])  # it divides by the number of its results
             op, operands = TABLE["np.mean"], operands[:1]
         if len(operands) == 1 and op.name in ("np.cumsum", "np.cumprod") and chosen[0].full.dummy.ndim == 1:
             filled = self._filled(chosen[0], before_scan(op, chosen[0].full.dtype))

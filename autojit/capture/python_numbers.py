@@ -134,7 +134,10 @@ class PythonNumbers(Views):
 
     def _number(self, name: str, *values: Any) -> Arr:
         """The result of one of Python's operations on values of the graph."""
-        (value,) = self.builder.add(TABLE[name], [self.operand(value) for value in values], {}, self.line)
+        operands = [self.operand(value) for value in values]
+        if any(operand.spec.kind != "python" for operand in operands):
+            raise CannotCapture("data-value", "a number that is Python's or NumPy's, as the data decides")
+        (value,) = self.builder.add(TABLE[name], operands, {}, self.line)
         return self.fresh(value)
 
     def _compare_numbers(self, kind: type, left: Any, right: Any) -> Any:

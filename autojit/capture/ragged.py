@@ -250,7 +250,7 @@ class RaggedViews(Bounds):
         """Add a node, or several for operands whose length moves."""
         if not any(isinstance(value, Ragged) for value in operands):
             return super().apply(op, operands, params)
-        if op.family == "elementwise":
+        if op.broadcasts:
             return self._elementwise(op, list(operands), params)
         return self.apply_ragged(op, list(operands), params)
 

@@ -69,6 +69,11 @@ class Op:
     note: str = ""
 
     @property
+    def broadcasts(self) -> bool:
+        """Whether an element of a result depends on those of the operands at its place only, which are broadcast."""
+        return self.family == "elementwise" and self.sharding == "elementwise"
+
+    @property
     def compilable(self) -> bool:
         return self.lower is not None
 

@@ -175,6 +175,7 @@ SELECT = Op(
     name="np.select",
     call=_select_call,
     family="elementwise",
+    sharding="elementwise",
     operands=("[condlist]", "[choicelist]", "default"),
     infer=_select_infer,
     lower=_select,

@@ -46,6 +46,7 @@ class Reach:
         key: What two reaches must share to be equal element for element.
         anywhere: Nothing is known: any element of the axis may be touched.
         varies: It may be another one in each trip, in a way that is not known.
+        backward: Whether the last place of the index is the first element.
     """
 
     low: int
@@ -57,6 +58,7 @@ class Reach:
     key: Any
     anywhere: bool = False
     varies: bool = False
+    backward: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,7 @@ def narrowed(access: Access, spans: Mapping[int, Span], trips: Trips) -> Access:
     reaches = list(access.reaches)
     for axis, span in spans.items():
         reach = reaches[axis]
-        if reach.anywhere or reach.stride != 1:
+        if reach.anywhere or reach.stride != 1 or reach.backward:
             continue
         if span.low is not None and not span.low.symbols:
             first, change = trips.at(span.low)
@@ -215,7 +217,7 @@ def _reach(axis: Axis, operands: Sequence[Operand], forms: Mapping[str, Affine],
         if not indices:
             return _range(0, -1, 1)
         key = ("slice", indices[0], indices[-1], indices.step if len(indices) > 1 else 1)
-        return Reach(*ends_of(indices), 0, 0, abs(indices.step), (), key)
+        return Reach(*ends_of(indices), 0, 0, abs(indices.step), (), key, backward=indices.step < 0)
     operand = operands[entry.operand]
     form = form_of(operand, forms) if not operand.spec.shape and operand.spec.dtype.kind in "iu" else None
     if form is None:
@@ -243,7 +245,8 @@ def _moving(axis: Axis, entry: Place | Window, form: Affine, trips: Trips) -> Re
         # The symbols may make it negative, in some trips or in all.
         return _anywhere(axis, (first, change, length, step, form.symbols), varies=False, change=change)
     key = ("slice", low, high, 1) if not change and not form.symbols and step == 1 else None
-    return Reach(low, high, change, change, abs(step), form.symbols, key or (low, high, change, step, form.symbols))
+    key = key or (low, high, change, step, form.symbols)
+    return Reach(low, high, change, change, abs(step), form.symbols, key, backward=step < 0)
 
 
 def _range(low: int, high: int, stride: int) -> Reach:

@@ -214,6 +214,8 @@ def _search(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
         size = lanes[0].spec.size
         value = batch.call(node.op.name, [batch.reshape(rows, (batch.count, size))], axis=1, **params)
         return _one(batch, node, value)
+    if not ndim:
+        raise Refused(f"`{node.op.name}` of a number has no batched form")
     return _one(batch, node, batch.call(node.op.name, [rows], axis=axis % ndim + 1, **params))
 
 

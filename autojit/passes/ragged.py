@@ -148,7 +148,7 @@ def _through(
         if axes is None:
             return {}
         return None if wanted is None else {axes[axis]: span for axis, span in wanted.items() if axis in axes}
-    elif node.op.family != "elementwise" or len(node.outputs) != 1:
+    elif not node.op.broadcasts or len(node.outputs) != 1:
         return {}
     if wanted is None:
         return None if not node.op.traps else {}
