@@ -13,13 +13,13 @@ import numpy as np
 from autojit.capture.layout import ordered_strides, set_strides
 from autojit.capture.plain import compare_sequences
 from autojit.capture.python_numbers import PythonNumbers, affine_of, is_python_number, is_traced
+from autojit.capture.records import method_of
 from autojit.capture.values import (
     Arr,
     Flat,
     Items,
     Known,
     Masked,
-    Method,
     Opaque,
     Ragged,
     Rows,
@@ -120,6 +120,8 @@ class Arrays(PythonNumbers):
                 return Items(one.kind, [*one.values, *two.values])
         if kind is ast.Mult and self._is_sequence(left) != self._is_sequence(right):
             items, count = (left, right) if self._is_sequence(left) else (right, left)
+            if isinstance(getattr(items, "items", getattr(items, "value", None)), dict):
+                raise CannotCapture("raises", "TypeError: only lists and tuples are multiplied")
             if isinstance(count, Known | Sym) and isinstance(count.value, int):
                 owner, items, times = items, self.as_items(items), self.static(count)
                 if items.kind is tuple and times == 1:
@@ -300,9 +302,7 @@ class Arrays(PythonNumbers):
             return Flat(array, self.builder)
         if name in ("base", "flags", "strides", "data", "ctypes", "__array_interface__"):
             raise CannotCapture("unsupported-syntax", f"the attribute `.{name}` of an array")
-        if not hasattr(dummy if array.kind == "array" else array.dtype.type, name):
-            raise CannotCapture("raises", f"AttributeError: an array or scalar has no attribute `{name}`")
-        return Method(array, name)
+        return method_of(np.ndarray if array.kind == "array" else array.dtype.type, array, name)
 
 
 __all__ = ["BINARY", "COMPARE", "UNARY", "Arrays", "SliceParts", "Spec"]

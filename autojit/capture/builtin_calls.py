@@ -16,7 +16,7 @@ from autojit.capture.attributes import find_assigned
 from autojit.capture.iteration import Iteration
 from autojit.capture.plain import call_static, check_key, ordered
 from autojit.capture.python_numbers import is_python_number, is_traced
-from autojit.capture.records import MISSING
+from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.values import (
     HEAP_TYPE,
     Arr,
@@ -279,10 +279,13 @@ class Builtins(Iteration):
         if isinstance(value, Known):
             if value.loose and value.path and find_assigned(self, value, text) is not MISSING:
                 return Known(True)
+            kind = type(value.value)
+            in_class = find_in_class(kind, text)
+            has_rules = not overridden(kind).isdisjoint(("__getattr__", "__getattribute__", *([text] * value.loose)))
+            is_harmless = isinstance(in_class, types.FunctionType | types.MemberDescriptorType | staticmethod)
+            if has_rules or (_is_heap_type(kind) and hasattr(type(in_class), "__get__") and not is_harmless):
+                raise CannotCapture("effect", f"`hasattr` of {describe(value)}, which has its own attribute access")
             found = hasattr(value.value, text)
-            if value.loose:
-                if not overridden(type(value.value)).isdisjoint(("__getattr__", "__getattribute__", text)):
-                    raise CannotCapture("effect", f"`hasattr` of {describe(value)}, which has its own attribute access")
             if value.path is not None or isinstance(value.value, type | types.ModuleType):  # they get attributes, too
                 path = value.path or self.prologue.constant(value.value)
                 self.prologue.check(f"hasattr({path}, {text!r}) is {found}", f"there is an attribute `{text}`, or not")

@@ -285,6 +285,8 @@ class Calls(Builtins):
     def _bind_arguments(
         self, function: Any, path: str, args: list[Any], kwargs: dict[str, Any], trusted: bool
     ) -> dict[str, Any]:
+        if "__signature__" in vars(function):
+            raise CannotCapture("effect", f"`{function.__qualname__}`, which says of its arguments what it likes")
         signature = inspect.signature(function, follow_wrapped=False)
         try:
             bound = signature.bind(*args, **kwargs)

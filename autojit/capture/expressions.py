@@ -20,7 +20,7 @@ from autojit.capture.identity import is_same
 from autojit.capture.members import own_value
 from autojit.capture.plain import check_key, check_text, contains
 from autojit.capture.put_functions import flat_item
-from autojit.capture.records import MISSING, find_in_class
+from autojit.capture.records import MISSING, find_in_class, method_of
 from autojit.capture.values import (
     Arr,
     Closure,
@@ -324,8 +324,7 @@ class Expressions(Comprehensions):
             if fields is not None and name in fields and isinstance(find_in_class(value.kind, name), _FIELD):
                 return value.items[fields.index(name)]  # type: ignore[index] -- a record has a list
             if value.kind in (list, tuple, dict):
-                self.ask(getattr, value.kind, name)
-                return Method(value, name)
+                return method_of(value.kind, value, name)
             return self._record_attribute(value, name)
         if isinstance(value, Known):
             return self.known_attribute(value, name)
@@ -337,7 +336,7 @@ class Expressions(Comprehensions):
         if isinstance(record.items, dict) and name in record.items and not hasattr(type(in_class), "__set__"):
             return record.items[name]
         self._same_in_class(record.kind, name)
-        if isinstance(in_class, property) and isinstance(in_class.fget, types.FunctionType):
+        if type(in_class) is property and isinstance(in_class.fget, types.FunctionType):
             return self._inline(Known(in_class.fget), [record], {})
         if isinstance(in_class, types.FunctionType):
             return Method(record, name)
@@ -359,7 +358,9 @@ class Expressions(Comprehensions):
         if isinstance(value, enum.Enum | types.FunctionType) and not is_trusted(value):
             return self._instance_attribute(Known(value, known.path or self.prologue.constant(value)), name)
         if isinstance(value, list | tuple | dict) and known.path is not None and not hasattr(type(value), "_fields"):
-            return Method(self.open(known), name)
+            if name == "__class__":
+                return Known(type(value))
+            return method_of(type(value), self.open(known), name)
         if isinstance(value, type) or known.path is None:
             refuse_foreign_look_up(value, name)
             got = self.ask(getattr, value, name)
@@ -387,7 +388,7 @@ class Expressions(Comprehensions):
         if isinstance(value, enum.Enum) and (found := own_value(self, known, name)) is not None:
             return found
         if isinstance(in_class, property):
-            if isinstance(in_class.fget, types.FunctionType):
+            if type(in_class) is property and isinstance(in_class.fget, types.FunctionType):
                 self._same_in_class(kind, name)
                 return self._inline(Known(in_class.fget), [known], {})
             raise CannotCapture("effect", f"the property `{name}` of `{kind.__name__}`")
@@ -400,6 +401,10 @@ class Expressions(Comprehensions):
         path = f"{known.path}.{name}"
         if name in own and not hasattr(type(in_class), "__set__"):
             return self.wrap(own[name], path, self.prologue.words(path), is_assigned_here(self, name))
+        if isinstance(in_class, staticmethod | classmethod):
+            is_function = isinstance(in_class.__func__, types.FunctionType)
+            if type(in_class) is not staticmethod and not (type(in_class) is classmethod and is_function):
+                raise CannotCapture("effect", f"the attribute `{name}` of `{kind.__name__}`, which looks itself up")
         if isinstance(in_class, types.FunctionType | staticmethod | classmethod):
             self._same_in_class(kind, name)
             if hasattr(value, "__dict__"):

@@ -12,6 +12,8 @@ from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym
 from autojit.errors import CannotCapture
 
 _NUMBERS = (bool, int, float, complex, np.generic)
+#: A plan asks whether they are equal.
+_EQUAL = (str, bytes, tuple, range, slice, np.dtype)
 #: Of a Python number taken out of an array.
 _PYTHON = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 
@@ -60,6 +62,8 @@ def asks_for_identity(function: ast.AST) -> bool:
 
 def _is_same_known(self: Any, left: Known, right: Known) -> bool:
     same = left.value is right.value
+    if same and not (left.path or right.path) and isinstance(left.value, _EQUAL):
+        raise CannotCapture("data-value", "the identity of equal objects, which no guard asks")
     if not same and type(left.value) is type(right.value) and not (left.path or right.path) and _is_equal(left, right):
         raise CannotCapture("data-value", "the identity of equal constants")
     if not same and left.path is not None and left.path == right.path:
@@ -73,7 +77,7 @@ def _is_same_known(self: Any, left: Known, right: Known) -> bool:
 
 def _is_equal(left: Known, right: Known) -> bool:
     """Whether two constants are equal, which Python may have made one object of."""
-    return isinstance(left.value, (*_NUMBERS, str, bytes, tuple)) and bool(left.value == right.value)
+    return isinstance(left.value, (*_NUMBERS, *_EQUAL)) and bool(left.value == right.value)
 
 
 def _is_empty_tuple(value: Any) -> bool:

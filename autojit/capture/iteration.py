@@ -136,13 +136,15 @@ class Iteration(MaskedArrays):
         if isinstance(sequence, Items) and isinstance(sequence.items, list):
             kind = type(reversed([])) if sequence.kind is list else reversed
             return self.stream(kind, reversed(sequence.items), length, sequence)
-        if isinstance(sequence, Stream) or length is None:
+        is_dict = isinstance(getattr(sequence, "value", getattr(sequence, "items", None)), dict)
+        if isinstance(sequence, Stream) or length is None or is_dict:
             raise CannotCapture("unsupported-syntax", f"`reversed` of {describe(sequence)}")
         if isinstance(sequence, Arr):
             self._check_trips(length)
             items = (self.getitem(sequence, Known(n)) for n in reversed(range(length)))
             return self.stream(reversed, items, length, sequence)
-        return self.stream(reversed, reversed(self.iterate(sequence)), length, sequence)
+        kind = type(reversed(getattr(sequence, "value", ())))
+        return self.stream(kind, reversed(self.iterate(sequence)), length, sequence)
 
     def _builtin_map(self, function: Any, /, *sequences: Any) -> Any:
         counts = [count for count in map(self.count, sequences) if count is not None]
@@ -154,7 +156,7 @@ class Iteration(MaskedArrays):
         is_iterator = isinstance(sequence, Stream) and sequence.again is None
         if is_iterator:
             return sequence
-        return self.stream(type(iter(())), self.each(sequence), self.count(sequence), sequence)
+        return self.stream(_iterator_type(sequence), self.each(sequence), self.count(sequence), sequence)
 
     def _builtin_next(self, stream: Any, /, *default: Any) -> Any:
         if not isinstance(stream, Stream) or stream.again is not None:
@@ -189,3 +191,17 @@ def _at(array: Arr, position: int) -> Items:
 
 
 __all__ = ["MAX_TRIPS", "Iteration"]
+
+
+def _iterator_type(sequence: Any) -> type:
+    """What `iter` makes of a sequence."""
+    if isinstance(sequence, Items) and is_plain(sequence.kind):
+        return type(iter(sequence.kind()))
+    if isinstance(sequence, Known) and isinstance(sequence.value, range | str | list | tuple | dict):
+        return type(iter(sequence.value))
+    if isinstance(sequence, Arr):
+        return type(iter(np.zeros(1)))
+    if isinstance(sequence, Stream):
+        views = {type(view): type(iter(view)) for view in ({}.items(), {}.keys(), {}.values())}
+        return views.get(sequence.kind, sequence.kind)
+    return type(iter(()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -81,6 +82,8 @@ class _Names:
         self._skippable(node.body, node.orelse)
 
     def visit_Assert(self, node: ast.Assert) -> None:
+        if sys.flags.optimize:
+            return  # it is not there
         self.visit(node.test)
         self._skippable(node.msg)
 

@@ -17,6 +17,8 @@ from autojit.capture.words import describe
 from autojit.errors import CannotCapture
 
 SETS = set | frozenset
+#: Views in which a membership test looks up a key.
+_HASHED = (type({}.keys()), type({}.items()))
 _MUTABLE = (list, dict, set, bytearray, np.ndarray)
 #: Operators whose results do not depend on the order in which a set has its items.
 SET_OPERATORS = (
@@ -157,6 +159,8 @@ def contains(self: Any, item: Any, container: Any) -> bool:
     wanted = self.static(item)
     if isinstance(container, Stream):
         plain: Any = [self.static(each) for each in self.each(container)]
+        if container.kind in _HASHED:
+            check_key(wanted)
         if container.again is None:  # asking uses it up, as far as it takes
             raise CannotCapture("unsupported-syntax", f"a membership test in {describe(container)}")
     else:

@@ -6,7 +6,8 @@ import dataclasses
 import types
 from typing import Any
 
-from autojit.capture.values import overridden
+from autojit.capture.values import Method, overridden
+from autojit.errors import CannotCapture
 
 MISSING = object()
 
@@ -14,6 +15,20 @@ MISSING = object()
 def find_in_class(kind: type, name: str) -> Any:
     """What the class, or the first base that has it, holds under a name; else `MISSING`."""
     return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), MISSING)
+
+
+def method_of(kind: type, owner: Any, name: str) -> Method:
+    """A method of an object whose class is one of Python's or NumPy's own.
+
+    Raises:
+        CannotCapture: There is no such attribute, or it is no method.
+    """
+    found = find_in_class(kind, name)
+    if found is MISSING:
+        raise CannotCapture("raises", f"AttributeError: `{kind.__name__}` has no attribute `{name}`")
+    if not isinstance(found, types.MethodDescriptorType):
+        raise CannotCapture("unsupported-syntax", f"the attribute `.{name}` of `{kind.__name__}`")
+    return Method(owner, name)
 
 
 def is_simple_record(kind: type) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from autojit.capture.attributes import assign_attribute, is_own_attribute
 from autojit.capture.draws import Draws
+from autojit.capture.plain import check_key
 from autojit.capture.put_functions import exactly, put_flat
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.source import source_line, source_of
@@ -290,6 +291,8 @@ class Statements(Draws):
             put_flat(self, owner.array, key, value)
         elif isinstance(owner, Items) and owner.path is None and owner.kind in (list, dict):
             plain = self._plain_key(key)
+            if owner.kind is dict:
+                check_key(plain)
             self.change()
             self.ask(lambda: owner.items.__setitem__(plain, value))
         else:
@@ -339,7 +342,7 @@ class Statements(Draws):
         return known
 
     def _run_Assert(self, node: ast.Assert) -> Signal:
-        if not self.truth(self.evaluate(node.test)):
+        if not sys.flags.optimize and not self.truth(self.evaluate(node.test)):
             raise CannotCapture("raises", "AssertionError")
         return None
 

@@ -81,9 +81,9 @@ def is_pure(function: Any) -> bool:
     if isinstance(function, types.FunctionType) and not is_trusted(function):
         return False  # the user's, with SciPy's name: SciPy's own may be wrapped by another package of it
     module = getattr(function, "__module__", None) or ""
-    if _has_state(function):
-        return False
     if not any(module == package or module.startswith(f"{package}.") for package in PURE_PACKAGES):
+        return False
+    if _has_state(function):
         return False
     # An object that is called, as an interpolator is, and a method have data of their own, of which nobody knows when
     # they change: what is no plain function must be one of its module's names.
