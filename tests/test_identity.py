@@ -4,36 +4,10 @@ import numpy as np
 import pytest
 
 import autojit as aj
+from tests.helpers import check_calls
 
 UP = np.arange(1.0, 5)
 DOWN = -UP
-
-
-def outcome(function, arguments):
-    """What a call returns or raises, and its arguments afterwards."""
-    given = [each.copy() if isinstance(each, np.ndarray) else each for each in arguments]
-    try:
-        return function(*given), given
-    except Exception as error:
-        return (type(error), str(error)), given
-
-
-def is_equal(one, other):
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, tuple | list):
-        return len(one) == len(other) and all(map(is_equal, one, other))
-    if isinstance(one, np.ndarray):
-        return one.dtype == other.dtype and np.array_equal(one, other)
-    return one == other
-
-
-def check(function, *calls):
-    """Compare all calls with NumPy's, in both orders."""
-    for ordered in (calls, calls[::-1]):
-        fast = aj.autocluster(policy="eager")(function)
-        for arguments in ordered * 2:
-            assert is_equal(outcome(fast, arguments), outcome(function, arguments)), arguments
 
 
 INF = float("inf")
@@ -159,11 +133,11 @@ def given(x, a):
     ],
 )  # fmt: skip
 def test_it_is_pythons(function):
-    check(function, (UP,), (DOWN,), (np.zeros(4),))
+    check_calls(function, (UP,), (DOWN,), (np.zeros(4),))
 
 
 def test_of_an_argument():
-    check(given, (1.5, UP), (1.5, DOWN), (UP[0], DOWN))
+    check_calls(given, (1.5, UP), (1.5, DOWN), (UP[0], DOWN))
 
 
 def test_two_views_are_two_results():
@@ -214,7 +188,7 @@ def test_of_methods_and_lists_that_hold_themselves():
         return {1: a}[[1]]
 
     for function in (methods, holds_itself, no_key):
-        check(function, (UP,))
+        check_calls(function, (UP,))
 
 
 def test_a_list_that_holds_itself_is_returned():

@@ -4,35 +4,9 @@ import numpy as np
 import pytest
 
 import autojit as aj
+from tests.helpers import check_calls
 
 A = np.arange(6.0).reshape(2, 3)
-
-
-def outcome(function, arguments):
-    """What a call returns or raises, and its arguments afterwards."""
-    given = [each.copy() if isinstance(each, np.ndarray) else each for each in arguments]
-    try:
-        return function(*given), given
-    except Exception as error:
-        return type(error), given
-
-
-def is_equal(one, other):
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, tuple | list):
-        return len(one) == len(other) and all(map(is_equal, one, other))
-    if isinstance(one, np.ndarray):
-        return one.dtype == other.dtype and np.array_equal(one, other)
-    return one == other
-
-
-def check(function, *calls):
-    """Compare all calls with NumPy's, in both orders."""
-    for ordered in (calls, calls[::-1]):
-        fast = aj.autocluster(policy="eager")(function)
-        for arguments in ordered * 2:
-            assert is_equal(outcome(fast, arguments), outcome(function, arguments)), arguments
 
 
 def pairs(a):
@@ -74,8 +48,9 @@ def numbered(a):
     ],
 )
 def test_what_numpy_refuses(function):
-    assert isinstance(outcome(function, (A,))[0], type)
-    check(function, (A,))
+    with pytest.raises((TypeError, ValueError)):
+        function(A.copy())
+    check_calls(function, (A,), has_text=False)
 
 
 def mirrored(a):
@@ -103,7 +78,7 @@ def mirrored(a):
     ],
 )
 def test_what_numpy_takes(function):
-    check(function, (A,))
+    check_calls(function, (A,), has_text=False)
     fast = aj.autocluster(policy="eager")(function)
     fast(A.copy())
     assert fast.cache_info().hits and not fast.explain(A).native_statements

@@ -8,24 +8,9 @@ import numpy as np
 import pytest
 
 import autojit as aj
+from tests.helpers import check_calls
 
 X = np.arange(1.0, 4)
-
-
-def outcome(function, arguments):
-    """What a call returns or raises."""
-    try:
-        return function(*arguments)
-    except Exception as error:
-        return type(error), str(error)
-
-
-def check(function, *calls):
-    fast = aj.autocluster(policy="eager")(function)
-    for arguments in calls * 2:
-        mine, theirs = outcome(fast, arguments), outcome(function, arguments)
-        assert str(mine) == str(theirs) and type(mine) is type(theirs), arguments
-    return fast
 
 
 @pytest.mark.parametrize("name", ["ndim", "dtype", "shape", "append", "keys", "zzz", "__hash__", "__name__", "mro"])
@@ -33,7 +18,7 @@ def test_attributes_of_lists_and_tuples(name):
     def asked(x, values):
         return x * 2 if getattr(values, name, None) is None else x * 3
 
-    check(asked, (X, [1.0]), (X, (1.0,)), (X, {1: 2}), (X, X), (X, X[1]))
+    check_calls(asked, (X, [1.0]), (X, (1.0,)), (X, {1: 2}), (X, X), (X, X[1]))
 
     def of_made_ones(x):
         found = []
@@ -41,7 +26,7 @@ def test_attributes_of_lists_and_tuples(name):
             found.append(getattr(value, name, None) is None)
         return found, x * 2
 
-    check(of_made_ones, (X,))
+    check_calls(of_made_ones, (X,))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +48,7 @@ def test_attributes_of_lists_and_tuples(name):
     ],
 )
 def test_what_python_answers(function):
-    check(function, (X, [1.0, 2.0]), (X, (1.0,)))
+    check_calls(function, (X, [1.0, 2.0]), (X, (1.0,)))
 
 
 def test_a_missing_attribute_is_caught():
@@ -74,7 +59,7 @@ def test_a_missing_attribute_is_caught():
             return x * 3
         return x * 2
 
-    check(function, (X, (1.0,)), (X, [1.0]))
+    check_calls(function, (X, (1.0,)), (X, [1.0]))
 
 
 class percent(property):
@@ -99,8 +84,8 @@ class Counted:
 
 
 def test_descriptors():
-    check(lambda x, o: x * o.share, (X, Counted()))
-    check(lambda x, o: (x * 2, hasattr(o, "method"), hasattr(o, "nothing")), (X, Counted()))
+    check_calls(lambda x, o: x * o.share, (X, Counted()))
+    check_calls(lambda x, o: (x * 2, hasattr(o, "method"), hasattr(o, "nothing")), (X, Counted()))
 
     def asked(x, o):
         return x * 2, hasattr(o, "counted")
@@ -116,10 +101,10 @@ def test_the_identity_of_equal_objects():
         return x * 2 if a is b else x * 3
 
     text, numbers, part = "a b", range(3), slice(1)
-    check(same, (X, text, text), (X, text, "".join(["a ", "b"])))
-    check(same, (X, numbers, numbers), (X, numbers, range(3)))
-    check(same, (X, part, part), (X, part, slice(1)))
-    check(same, (X, None, None), (X, X, X), (X, X, X * 1))
+    check_calls(same, (X, text, text), (X, text, "".join(["a ", "b"])))
+    check_calls(same, (X, numbers, numbers), (X, numbers, range(3)))
+    check_calls(same, (X, part, part), (X, part, slice(1)))
+    check_calls(same, (X, None, None), (X, X, X), (X, X, X * 1))
 
 
 def test_nans_are_no_keys():
@@ -130,7 +115,7 @@ def test_nans_are_no_keys():
         return len(d)
 
     nan = float("nan")
-    check(function, (X, nan, nan), (X, nan, float("nan")), (X, 1.0, 1.0))
+    check_calls(function, (X, nan, nan), (X, nan, float("nan")), (X, 1.0, 1.0))
 
 
 def helper(a, b):
@@ -142,7 +127,7 @@ def test_a_signature_that_is_made_up():
         [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in "ba"]
     )
     try:
-        check(lambda x: helper(x, x * 10), (X,))
+        check_calls(lambda x: helper(x, x * 10), (X,))
     finally:
         del helper.__signature__
 
@@ -154,7 +139,7 @@ def test_a_dict_that_changes_while_it_is_reversed():
         d[3] = x
         return [d[k] for k in r]
 
-    check(function, (X,))
+    check_calls(function, (X,))
 
 
 OPTIMIZED = """

@@ -137,7 +137,7 @@ def test_names_that_are_pythons_or_numpys():
             s = np.array(r)
         return s
 
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):  # `cosh` overflows
         for first in (np.float64(1.5), 1.5, np.array(1.5)):
             check(chosen, first, np.array([1.0, 1, -1, 1, 1, -1]))
         for first in (np.array(1.5), np.float64(1.5), np.float32(1.5), np.array(2)):

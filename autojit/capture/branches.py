@@ -20,7 +20,7 @@ from autojit.capture.python_numbers import EXACT_INT, bounds_of
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.undo import Undo, containers_of, is_changed
-from autojit.capture.values import Arr, Frame, Items, Known, LoopInt, Opaque, Sym, plain
+from autojit.capture.values import Arr, Frame, Items, Known, LoopInt, Opaque, is_number, plain
 from autojit.errors import CannotCapture, Reason
 from autojit.ir.graph import Operand
 from autojit.ops.chapters import TABLE
@@ -202,7 +202,7 @@ class Branches(Undo):
                 chosen.several = True
                 self.has_chosen = True
                 return chosen
-        elif _is_number(one) and _is_number(other):
+        elif is_number(one) and is_number(other):
             return self._chosen_number(test, one, other, what)
         unset = any(isinstance(way, Opaque) and way.unset for way in (one, other))
         return Opaque("data-branch", f"{what} is one object or another, as the data decides", unset=unset)
@@ -482,9 +482,3 @@ def _is_same_constant(one: Known, other: Known) -> bool:
         return one.path == other.path
     kind = type(one.value)
     return kind is type(other.value) and kind in (int, str, bool, type(None)) and one.value == other.value
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, Known):
-        return isinstance(value.value, bool | int | float | complex | np.generic)
-    return isinstance(value, Sym | LoopInt) or (isinstance(value, Arr) and value.kind != "array")

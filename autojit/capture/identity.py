@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.lists import is_tuple
 from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym
 from autojit.errors import CannotCapture
+from autojit.ir.syntax import walk
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 #: A plan asks whether they are equal.
@@ -33,7 +35,7 @@ def is_same(self: Any, left: Any, right: Any) -> bool:
         return _is_same_known(self, left, right)
     if _types(left) & _types(right):
         raise CannotCapture("data-value", "the identity of numbers")
-    if _is_tuple(left) and _is_tuple(right):
+    if is_tuple(left) and is_tuple(right):
         raise CannotCapture("data-value", "the identity of tuples")
     if isinstance(left, Arr) and isinstance(right, Arr) and left.kind == right.kind == "array":
         if (left.several or right.several) and left.spec == right.spec:
@@ -52,7 +54,7 @@ def is_chosen_number(value: Any) -> bool:
 
 def asks_for_identity(function: ast.AST) -> bool:
     """Whether a function asks, of other objects than `None` and its like, whether they are one."""
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Compare):
             for op, left, right in zip(node.ops, [node.left, *node.comparators], node.comparators, strict=False):
                 if isinstance(op, ast.Is | ast.IsNot) and ast.Constant not in (type(left), type(right)):
@@ -85,12 +87,6 @@ def _is_empty_tuple(value: Any) -> bool:
     if isinstance(value, Items):
         return value.kind is tuple and not value.items
     return isinstance(value, Known) and type(value.value) is tuple and not value.value
-
-
-def _is_tuple(value: Any) -> bool:
-    return (isinstance(value, Items) and value.kind is tuple) or (
-        isinstance(value, Known) and type(value.value) is tuple
-    )
 
 
 def _types(value: Any) -> set[type]:

@@ -190,9 +190,6 @@ def _at(array: Arr, position: int) -> Items:
     return Items(tuple, [Known(int(place)) for place in np.unravel_index(position, array.shape)])
 
 
-__all__ = ["MAX_TRIPS", "Iteration"]
-
-
 def _iterator_type(sequence: Any) -> type:
     """What `iter` makes of a sequence."""
     if isinstance(sequence, Items) and is_plain(sequence.kind):
@@ -205,3 +202,6 @@ def _iterator_type(sequence: Any) -> type:
         views = {type(view): type(iter(view)) for view in ({}.items(), {}.keys(), {}.values())}
         return views.get(sequence.kind, sequence.kind)
     return type(iter(()))
+
+
+__all__ = ["MAX_TRIPS", "Iteration"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.values import Arr, Items, Known, LoopInt, Sym
+from autojit.capture.values import Arr, Items, Known, is_number
 from autojit.capture.words import describe
 from autojit.errors import CannotCapture
 from autojit.ir.index import Index, Place
@@ -21,8 +21,7 @@ def check_single(value: Any) -> None:
     Raises:
         CannotCapture: It is a list, say, or a string.
     """
-    is_number = isinstance(value, Sym | LoopInt) or (isinstance(value, Arr) and not value.dummy.ndim)
-    if not is_number and not (isinstance(value, Known) and isinstance(value.value, int | float | complex | np.generic)):
+    if not is_number(value) and not (isinstance(value, Arr) and not value.dummy.ndim):
         raise CannotCapture("data-shape", f"{describe(value)} assigned to elements that the data counts")
 
 

@@ -46,8 +46,18 @@ class RaggedViews(Bounds):
             return False
         return any(
             isinstance(part, SliceParts) and axis < array.dummy.ndim and self._is_ragged(part, array.shape[axis])
-            for part, axis, _ in _matched(_parts(key), array.dummy.ndim)
+            for part, axis, _ in self._matched(_parts(key), array.dummy.ndim)
         )
+
+    def _matched(self, parts: list[Any], ndim: int) -> list[tuple[Any, int, int]]:
+        """The parts of an index with the first axis that they are for, and the first that they are not."""
+        used = sum(map(self.axes_used, parts))
+        axis, out = 0, []
+        for part in parts:
+            after = axis + (max(ndim - used, 0) if _is(part, Ellipsis) else self.axes_used(part))
+            out.append((part, axis, after))
+            axis = after
+        return out
 
     def _is_ragged(self, part: SliceParts, length: int) -> bool:
         bounds = (part.start, part.stop)
@@ -71,7 +81,7 @@ class RaggedViews(Bounds):
         plain: list[Any] = []
         spans: list[Span | None] = []
         last = 0
-        for part, axis, after in _matched(parts, full.dummy.ndim):
+        for part, axis, after in self._matched(parts, full.dummy.ndim):
             last = after
             if _is(part, None):
                 plain.append(part)
@@ -343,22 +353,6 @@ def _parts(key: Any) -> list[Any]:
     if isinstance(key, Known) and isinstance(key.value, tuple):
         return [Known(part) for part in key.value]
     return [key]
-
-
-def _matched(parts: list[Any], ndim: int) -> list[tuple[Any, int, int]]:
-    """The parts of an index with the first axis that they are for, and the first that they are not."""
-    used = sum(_taken(part) for part in parts if not (_is(part, None) or _is(part, Ellipsis)))
-    axis, out = 0, []
-    for part in parts:
-        after = axis + (max(ndim - used, 0) if _is(part, Ellipsis) else 0 if _is(part, None) else _taken(part))
-        out.append((part, axis, after))
-        axis = after
-    return out
-
-
-def _taken(part: Any) -> int:
-    """How many axes a part of an index is for: a boolean array is for as many as it has."""
-    return part.dummy.ndim if isinstance(part, Arr) and part.dtype == np.bool_ else 1
 
 
 def _is(part: Any, constant: Any) -> bool:

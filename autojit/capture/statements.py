@@ -341,11 +341,6 @@ class Statements(Draws):
             raise CannotCapture("statement", "a nested function with annotations that are more than types")
         return known
 
-    def _run_Assert(self, node: ast.Assert) -> Signal:
-        if not sys.flags.optimize and not self.truth(self.evaluate(node.test)):
-            raise CannotCapture("raises", "AssertionError")
-        return None
-
     def _run_Raise(self, node: ast.Raise) -> Signal:
         raise CannotCapture("raises", "a `raise` statement is reached")
 

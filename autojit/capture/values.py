@@ -444,6 +444,13 @@ class Frame:
         return CannotCapture("raises", f"UnboundLocalError: `{name}` has no value here")
 
 
+def is_number(value: Any) -> bool:
+    """Whether Python sees a number, its own or NumPy's."""
+    if isinstance(value, Known):
+        return isinstance(value.value, bool | int | float | complex | np.generic)
+    return isinstance(value, Sym | LoopInt) or (isinstance(value, Arr) and value.kind != "array")
+
+
 def plain(value: Any) -> Any:
     """A NumPy scalar that may be a Python number of the same value, where that makes no difference."""
     return replace(value, python=None) if isinstance(value, Arr) and value.python is not None else value

@@ -201,7 +201,7 @@ class Views(Recorder):
         operands: list[Operand] = []
         names: list[str] = []
         example: list[Any] | None = []
-        used = sum(map(self._axes_used, parts))
+        used = sum(map(self.axes_used, parts))
         axis = 0
         for part in parts:
             if isinstance(part, Known) and part.value is Ellipsis:
@@ -211,8 +211,7 @@ class Views(Recorder):
             else:
                 entry, sample = self._entry(array, part, axis, operands, names)
                 entries.append(entry)
-                if not (isinstance(part, Known) and part.value is None):
-                    axis += self._axes_taken(entry, operands)
+                axis += self.axes_used(part)
             if example is not None:
                 example = None if sample is _NO_EXAMPLE else [*example, sample]
         return Index(tuple(entries)), operands, names, None if example is None else tuple(example)
@@ -222,19 +221,14 @@ class Views(Recorder):
             key = self.open(key)
         return key.values if isinstance(key, Items) and key.kind is tuple else [key]
 
-    def _axes_used(self, part: Any) -> int:
+    def axes_used(self, part: Any) -> int:
         """How many axes a part of an index is for: a boolean array is for as many as it has."""
         if isinstance(part, Known) and (part.value is None or part.value is Ellipsis):
             return 0
-        is_list = isinstance(part, Items) or (isinstance(part, Known) and isinstance(part.value, list | tuple))
-        array = self.as_array(part) if is_list else part
-        return array.dummy.ndim if isinstance(array, Arr) and array.dtype == np.bool_ else 1
-
-    def _axes_taken(self, entry: Entry, operands: list[Operand]) -> int:
-        if isinstance(entry, Place):
-            spec = operands[entry.operand].spec
-            return spec.ndim if spec.dtype == np.bool_ else 1
-        return 1
+        if is_list(part):
+            shape, items = self.flatten(part)
+            return len(shape) if items and all(map(_is_bool, items)) else 1
+        return part.dummy.ndim if isinstance(part, Arr) and part.dtype == np.bool_ else 1
 
     def _entry(self, array: Arr, part: Any, axis: int, operands: list[Operand], names: list[str]) -> tuple[Entry, Any]:
         def place(operand: Operand, name: str = "") -> Place:
@@ -450,3 +444,9 @@ def _fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     """Whether an array can be broadcast to a shape."""
     ends = zip(reversed(shape), reversed(target), strict=False)
     return len(shape) <= len(target) and all(one in (1, other) for one, other in ends)
+
+
+def _is_bool(item: Any) -> bool:
+    if isinstance(item, Arr):
+        return item.dtype == np.bool_
+    return isinstance(getattr(item, "value", None), bool | np.bool_)

@@ -88,7 +88,7 @@ def next_option(graphs: Iterable[Graph], tried: Iterable[str], best: str) -> tup
     graphs, tried = tuple(graphs), frozenset(tried)
     for option in OPTIONS:
         choice = with_option(best, option)
-        is_new = option.name not in best.split("+") and choice not in tried
+        is_new = not has_option(best, option) and choice not in tried
         if is_new and any(_applies(option, graph) for graph in graphs):
             return option, choice
     return None
@@ -96,13 +96,13 @@ def next_option(graphs: Iterable[Graph], tried: Iterable[str], best: str) -> tup
 
 def what_applies(choice: str, graph: Graph) -> str:
     """A choice without what means nothing for a cluster."""
-    names = choice.split("+")
-    return "+".join(sorted(option.name for option in OPTIONS if option.name in names and _applies(option, graph)))
+    names = (option.name for option in OPTIONS if has_option(choice, option) and _applies(option, graph))
+    return "+".join(sorted(names))
 
 
 def in_words(choice: str) -> str:
     """A choice for people; "" for the usual options."""
-    return ", ".join(option.text for option in (APART, *OPTIONS) if option.name in choice.split("+"))
+    return ", ".join(option.text for option in (APART, *OPTIONS) if has_option(choice, option))
 
 
 def with_option(choice: str, option: Option) -> str:

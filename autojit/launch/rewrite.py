@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import logging
 import types
 from collections.abc import Callable, Iterator
 from importlib.util import decode_source
@@ -11,6 +12,8 @@ from typing import Any
 
 from autojit.config import Config
 from autojit.launch.module_loops import arm_loops
+
+log = logging.getLogger("autojit")
 
 _MARK = "\0autojit arm"  # what nobody has in a program
 #: The files of the modules whose functions may be given probes: those with loops are armed, which give them to others.
@@ -26,10 +29,12 @@ def script_code_of(
     text = source if isinstance(source, str) else decode_source(source)
     code = None
     # CPython takes 20 blocks inside each other, and probes need some; expressions may be deeper than recursion goes.
-    # A tree that the compiler does not take is a mistake of ours, and no reason to end the program.
-    with contextlib.suppress(SyntaxError, RecursionError, TypeError, ValueError):
-        placed, constants = arm_loops(tree, text, file, namespace, config)
-        code = compile(_Arm().visit(placed), file, "exec", dont_inherit=True)
+    try:
+        with contextlib.suppress(SyntaxError, RecursionError):
+            placed, constants = arm_loops(tree, text, file, namespace, config)
+            code = compile(_Arm().visit(placed), file, "exec", dont_inherit=True)
+    except (TypeError, ValueError) as error:  # a mistake of ours in the tree is no reason to end the program
+        log.debug("the loops of %s stay as they are", file, exc_info=error)
     return code_of(source, file, arm) if code is None else _with(code, {_MARK: arm, **constants})
 
 

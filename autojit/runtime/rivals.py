@@ -36,9 +36,8 @@ def next_choice(prepared: Prepared, tried: Iterable[str], config: Config) -> tup
     if not any(map(is_apart, [choice, *tried])) and _may_leave(prepared, config):
         return APART, with_option(choice, APART)
     if is_apart(choice) and not any(has_option(one, FUSED) for one in tried):
-        whole = with_choice(
-            prepared, without_option(choice, APART), config
-        )  # that which YNN would take is in no cluster
+        # What YNN would take is in no cluster of this plan.
+        whole = with_choice(prepared, without_option(choice, APART), config)
         found = next_option((step.graph for step in whole.clusters), tried, whole.recipe.choice)
         if found is not None and found[0] is FUSED:
             return found
