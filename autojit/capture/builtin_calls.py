@@ -282,6 +282,7 @@ class Builtins(Iteration):
             kind = type(value.value)
             in_class = find_in_class(kind, text)
             has_rules = not overridden(kind).isdisjoint(("__getattr__", "__getattribute__", *([text] * value.loose)))
+            has_rules |= isinstance(value.value, types.ModuleType) and "__getattr__" in vars(value.value)
             is_harmless = isinstance(in_class, types.FunctionType | types.MemberDescriptorType | staticmethod)
             if has_rules or (_is_heap_type(kind) and hasattr(type(in_class), "__get__") and not is_harmless):
                 raise CannotCapture("effect", f"`hasattr` of {describe(value)}, which has its own attribute access")

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from autojit.capture.attributes import Carries, tell_apart
 from autojit.capture.identity import asks_for_identity, is_chosen_number
 from autojit.capture.kept import stand_in_of
@@ -88,6 +90,7 @@ class Capture:
         return tuple(place for place, statement in enumerate(self.region.statements) if id(statement) in cut)
 
 
+@np.errstate(all="ignore")  # it computes as plans do, which do not warn
 def capture(tree: RegionTree, region: Region, values: dict[str, Any], options: Options) -> Capture:
     """Interpret a region for live-ins of certain types and shapes.
 

@@ -221,7 +221,7 @@ class Expressions(Comprehensions):
                 continue
             assert isinstance(part, ast.FormattedValue)
             value = self.static(self.evaluate(part.value))
-            check_text(value)
+            check_text(self, value)
             form = self.static(self.evaluate(part.format_spec)) if part.format_spec else ""
             convert = {-1: lambda v: v, 115: str, 114: repr, 97: ascii}[part.conversion]
             text += self.ask(format, convert(value), form)
@@ -398,6 +398,10 @@ class Expressions(Comprehensions):
                 raise CannotCapture("effect", f"the slot `{name}` of `{kind.__name__}`, which may be empty")
             if in_class is MISSING and name in own:
                 self.prologue.check(f"{name!r} in {known.path}.__dict__", f"`.{name}` is an attribute of its own")
+        if name in own and hasattr(
+            type(in_class), "__get__"
+        ):  # such as a cached property, which another object must run
+            self.prologue.check(f"{name!r} in {known.path}.__dict__", f"`.{name}` is an attribute of its own")
         path = f"{known.path}.{name}"
         if name in own and not hasattr(type(in_class), "__set__"):
             return self.wrap(own[name], path, self.prologue.words(path), is_assigned_here(self, name))

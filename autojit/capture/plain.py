@@ -126,8 +126,8 @@ def own_rules(kind: type, names: tuple[str, ...] = _RULES) -> bool:
     return False
 
 
-def check_text(*values: Any) -> None:
-    """The text of these values is made by Python's own code, from what the guard asks.
+def check_text(recorder: Any, *values: Any) -> None:
+    """The text of these values is made by Python's or NumPy's own code, from what the guard asks.
 
     Raises:
         CannotCapture: One has a rule of its own, or an order that may change.
@@ -135,10 +135,14 @@ def check_text(*values: Any) -> None:
     for value in values:
         for part in parts(value):
             kind = type(part)
+            if isinstance(part, np.generic):
+                legacy = np.get_printoptions()["legacy"]
+                options = recorder.prologue.constant(np.get_printoptions)
+                recorder.prologue.check(f"{options}()['legacy'] == {legacy!r}", "numbers are printed in the same way")
             if kind in _TEXT or kind in (list, tuple, dict) or isinstance(part, np.dtype | np.generic):
                 continue
             if isinstance(part, enum.Enum) and not own_rules(kind, _TEXT_RULES) and is_fixed(part._value_):
-                check_text(part._value_)
+                check_text(recorder, part._value_)
             elif kind is not type:
                 raise CannotCapture("effect", f"the text of a `{kind.__name__}`, which may have its own rule")
 
@@ -149,7 +153,7 @@ def compare_sequences(self: Any, kind: type, function: Any, left: Any, right: An
         return Items(dict, {**left.items, **right.items})
     one, two = self.static(left), self.static(right)
     if kind is ast.Mod:
-        check_text(one, two)
+        check_text(self, one, two)
     no_nan(one, two)
     return made(self.ask(function, one, two))
 
@@ -180,8 +184,8 @@ def call_static(self: Any, function: Any, args: list[Any], kwargs: dict[str, Any
         no_nan(values)
     else:
         values = [self.static(value) for value in args]
-        if function in (str, repr, format):
-            check_text(*values, *plain.values())
+        if function in (str, repr, format, ascii):
+            check_text(self, *values, *plain.values())
     return made(self.ask(function, *values, **plain))
 
 
@@ -195,7 +199,7 @@ def call_method(self: Any, method: types.BuiltinMethodType, args: list[Any], kwa
     named = {name: self.static(value) for name, value in kwargs.items()}
     if method.__name__.startswith("__") or isinstance(method.__self__, frozenset):
         raise CannotCapture("unsupported-syntax", f"the method `.{method.__name__}`")
-    check_text(*values, *named.values())
+    check_text(self, *values, *named.values())
     if isinstance(method.__self__, tuple):
         no_nan(method.__self__, values)
     return made(self.ask(method, *values, **named))

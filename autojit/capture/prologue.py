@@ -20,7 +20,8 @@ _LITERALS = (int, bool, str, bytes, type(None))
 class Line:
     """One line: a check (`name` is empty; `why` says what it asks, and `source` for what line) or a binding.
 
-    A `soft` check that fails sends this call to NumPy; no other plan would do better.
+    A `soft` check that fails sends this call to NumPy; no other plan would do better. What is bound `quietly` is a
+    number that NumPy computes: it would warn there, in a line that is not the user's.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Line:
     why: str = ""
     soft: bool = False
     source: SourceLine | None = None
+    quietly: bool = False
 
 
 #: In a binding: a live-in, a global, another object that is there, a name that is bound; no attribute and no text that
@@ -97,15 +99,15 @@ class Prologue:
         same = f"{path} == {self.constant(items)}"
         return same if is_text else f"{same} and sorted(map(repr, {path})) == {sorted(map(repr, items))!r}"
 
-    def let(self, prefix: str, text: str) -> str:
-        """Bind an expression to a fresh name; the same text is evaluated once."""
+    def let(self, prefix: str, text: str, quietly: bool = False) -> str:
+        """Bind an expression to a fresh name; the same text is evaluated once, `quietly` if NumPy is not to warn."""
         name = self._bound.get(text)
         if name is None:
             name = f"{prefix}{self._next}"
             self._next += 1
             self._bound[text] = name
             self._texts[name] = text
-            self.lines.append(Line(name, text))
+            self.lines.append(Line(name, text, quietly=quietly))
         return name
 
     def check(self, text: str, why: str, soft: bool = False) -> None:
@@ -141,7 +143,8 @@ class Prologue:
         out = []
         for line in self.lines:
             if line.name:
-                out.append(f"{indent}{line.name} = {line.text}")
+                text = f"quiet(lambda: {line.text})" if line.quietly else line.text
+                out.append(f"{indent}{line.name} = {text}")
             else:
                 out.append(f"{indent}if not ({line.text}): return {'NATIVE' if line.soft else 'None'}  # {line.why}")
         return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 import operator
 import types
 from collections.abc import Callable, Sequence
@@ -45,6 +46,9 @@ Observed = tuple[tuple[Spec, ...], tuple[tuple[int, ...] | None, ...]]
 _INT64 = np.iinfo(np.int64)
 #: Longer lists of the caller's are not looked into: each item would be checked at each call.
 _LONGEST = 2048
+#: Functions whose Python ints grow with their last argument, and how large that may be.
+_GROWING = (operator.pow, pow, operator.lshift, math.factorial, math.comb, math.perm)
+_GROWTH = 4096
 _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc)
 
 
@@ -238,7 +242,9 @@ class Recorder(Memory):
             if function not in SET_OPERATORS:
                 no_set(*(operand.value for operand in operands))
             if function is operator.mod and isinstance(operands[0].value, str | bytes):
-                check_text(operands[1].value)
+                check_text(self, operands[1].value)
+            if function in _GROWING:
+                self._check_growth(operands[-1])
             result = function(*(operand.value for operand in operands))
         except CannotCapture:
             raise
@@ -256,10 +262,21 @@ class Recorder(Memory):
                 self.demand(sym)
             return Known(result)
         parts = [o.name if o in syms else self.prologue.literal(o.value) for o in operands]
-        name = self.prologue.let("s", text.format(*parts))
+        warns = issubclass(kind, np.inexact | np.integer)
+        name = self.prologue.let("s", text.format(*parts), quietly=warns)
         if kind is not bool:
             self.prologue.check(f"type({name}) is {self.prologue.constant(kind)}", f"a scalar stays {kind.__name__}")
         return self._sym(name, result, any(sym.moving for sym in syms))
+
+    def _check_growth(self, operand: Known | Sym) -> None:
+        """Python's ints grow with it: a plan computes them though the branch that asks for them is not taken."""
+        if type(operand.value) is not int:
+            return
+        if abs(operand.value) > _GROWTH:
+            raise CannotCapture("unsupported-syntax", "an integer of very many digits")
+        if isinstance(operand, Sym):
+            name = operand.name
+            self.prologue.check(f"-{_GROWTH} <= {name} <= {_GROWTH}", "an integer has not very many digits", soft=True)
 
     def _sym(self, name: str, value: Any, moving: bool, affine: Any = None) -> Sym:
         sym = Sym(name, value, moving, affine)

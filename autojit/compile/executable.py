@@ -41,6 +41,7 @@ class Executable:
         is_portable: Whether another process can compile it.
     """
 
+    @np.errstate(all="ignore")  # constants are cast
     def __init__(self, graph: Graph, stored: Stored | None = None, choice: str = "", is_portable: bool = False) -> None:
         start = time.perf_counter()
         self.name = graph.name

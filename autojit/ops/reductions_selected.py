@@ -51,7 +51,7 @@ def _lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
         return p[0] + q[0], p[1] + q[1]
 
     total, count = lax.reduce((values, counts), (dtype.type(0), narrow(0)), combine, (1,))
-    return jnp.sum(total), jnp.sum(count).astype(jnp.int64)
+    return exact.plus_zero(jnp.sum(total)), jnp.sum(count).astype(jnp.int64)  # a sum is never a negative zero
 
 
 ROWS: tuple[Op, ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ import numpy as np
 TRUSTED = ("numpy", "scipy", "math", "cmath", "operator", "builtins")
 #: What their modules may hold besides their own.
 _LIBRARIES = sys.stdlib_module_names.union(TRUSTED)
+#: The constants of modules that have no `__all__`.
+_CONSTANTS = frozenset("pi e tau inf nan infj nanj Ellipsis NotImplemented __debug__".split())
 #: What is told by where it was written.
 _WRITTEN = types.FunctionType | types.MethodType | type | types.ModuleType
 
@@ -40,6 +42,13 @@ def is_put_there(value: Any) -> bool:
     # A partial of Python's or a mock is told by its class, but what it calls may be the user's.
     own: Container[str] = _LIBRARIES if isinstance(value, _WRITTEN) else TRUSTED
     return _package_of(value) not in own
+
+
+def is_data_put_there(namespace: Mapping[str, Any], name: str, value: Any) -> bool:
+    """Whether data that was found in a trusted module is none of its constants: its class tells not whose it is."""
+    if callable(value) or isinstance(value, types.ModuleType) or name in namespace.get("__all__", ()):
+        return False
+    return name not in _CONSTANTS
 
 
 def public_name_of(value: Any) -> str | None:

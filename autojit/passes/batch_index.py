@@ -340,6 +340,10 @@ def write(batch: Batch, base: Operand, stored: Lane, index: Index, operands: Seq
     if last:
         if moving:
             raise Refused("a write that moves in an unknown way")
+        if stored.batched:  # of what the earlier trips write, nothing is left but the exceptions
+            batch.check_fits(stored, base.spec.dtype)
+            if stored.spec.kind != "array" and stored.spec.dtype.kind == "f" and base.spec.dtype.kind in "iu":
+                raise Refused("a float that may be no integer is written in every trip")
         entries = _Entries()
         for part in parts:
             entries.fixed(part)
@@ -364,14 +368,16 @@ def _write_line(
 ) -> Operand:  # fmt: skip
     entries = _entries_with(parts, moving, entry, operand)
     place = _place(parts, moving)
-    value = _value(batch, stored, len(plan.shape), place)
+    value = _value(batch, stored, base.spec.dtype, len(plan.shape), place)
     return batch.call("setitem", [base, value, *entries.operands], index=entries.index)
 
 
-def _value(batch: Batch, stored: Lane, ndim: int, place: int) -> Operand:
-    """What is written, with the axis of the trips at `place` among the `ndim` axes of one trip's target."""
+def _value(batch: Batch, stored: Lane, dtype: np.dtype, ndim: int, place: int) -> Operand:
+    """What is written to a `dtype`, with the axis of the trips at `place` among the `ndim` axes of a trip's target."""
     if stored.spec.ndim > ndim:
         raise Refused("the assigned value has more axes than its target")
+    if stored.batched:
+        batch.check_fits(stored, dtype)
     return batch.aligned(stored, ndim - place)
 
 
@@ -392,7 +398,7 @@ def _scatter(batch: Batch, base: Operand, stored: Lane, parts: list[_Part], plan
     numbers = [n for n, part in enumerate(parts) if not isinstance(part.entry, Slice | Window)]
     adjacent = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     place = sum(isinstance(part.entry, Slice | Window) for part in parts[: numbers[0]]) if adjacent else 0
-    value = _value(batch, stored, len(plan.shape), place)
+    value = _value(batch, stored, base.spec.dtype, len(plan.shape), place)
     return batch.call("setitem", [base, value, *entries.operands], index=entries.index)
 
 
@@ -402,6 +408,7 @@ def write_rows(batch: Batch, base: Lane, stored: Lane, index: Index, operands: S
         mask = operands[0]
         if mask.spec.shape != base.spec.shape or stored.spec.ndim:
             raise Refused("a masked write has a batched form for whole masks and numbers only")
+        batch.check_fits(stored, base.spec.dtype)
         tail = batch.common([base, mask, stored])
         value = batch.cast(batch.array(batch.aligned(stored, tail)), base.spec.dtype)
         return batch.lane(
@@ -416,7 +423,7 @@ def write_rows(batch: Batch, base: Lane, stored: Lane, index: Index, operands: S
         base = Lane(batch.rows(base), base.spec, True)
     entries = _Entries()
     tail = entries.around(parts, base)
-    value = _value(batch, stored, len(plan.shape), len(plan.shape) - tail)
+    value = _value(batch, stored, base.spec.dtype, len(plan.shape), len(plan.shape) - tail)
     assert base.operand is not None
     return batch.lane(
         batch.call("setitem", [base.operand, value, *entries.operands], index=entries.index), spec, base.tail

@@ -48,9 +48,15 @@ def _ufunc(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
 
 
 def _function(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
-    """A function whose operands broadcast."""
+    """A function whose operands broadcast; a Python number beside arrays takes part in the result's dtype."""
     spec, tail = node.outputs[0].spec, batch.common(lanes)
-    operands = [batch.strong(lane, spec.dtype if lane.spec.weak else lane.spec.dtype, tail) for lane in lanes]
+    asked = [len(lanes) == 1 or (node.op.name == "np.where" and n == 0) for n in range(len(lanes))]
+    if spec.dtype == np.bool_ and any(lane.spec.weak and not alone for lane, alone in zip(lanes, asked, strict=True)):
+        raise Refused(f"`{node.op.name}` of Python numbers beside arrays has no batched form")
+    operands = [
+        batch.strong(lane, lane.spec.dtype if alone or not lane.spec.weak else spec.dtype, tail)
+        for lane, alone in zip(lanes, asked, strict=True)
+    ]
     return _one(batch, node, batch.call(node.op.name, operands, **node.keywords), tail)
 
 
@@ -315,6 +321,7 @@ def _broadcast(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
 
 def _full(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     spec = node.outputs[0].spec
+    batch.check_fits(lanes[0], spec.dtype)
     value = batch.cast(batch.aligned(lanes[0], spec.ndim), spec.dtype)
     return _one(batch, node, batch.call("np.broadcast_to", [value], shape=(batch.count, *spec.shape)))
 
@@ -336,6 +343,8 @@ def _join(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
 
 def _pack(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     spec = node.outputs[0].spec
+    for lane in lanes:
+        batch.check_fits(lane, spec.dtype)
     values = [batch.cast(batch.rows(lane), spec.dtype) for lane in lanes]
     return _one(batch, node, batch.reshape(batch.call("np.stack", values, axis=1), (batch.count, *spec.shape)))
 

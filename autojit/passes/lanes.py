@@ -198,14 +198,29 @@ class Batch:
         value = self.aligned(lane, tail)
         if not lane.batched or not lane.spec.weak or value.spec.dtype == dtype:
             return value
-        if lane.spec.dtype.kind == "i" and dtype.kind in "iu":
-            info = np.iinfo(dtype)
-            if lane.form is None or lane.form.symbols:
-                raise Refused("a Python integer of unknown size meets a small dtype")
-            low, high = self.trips.bounds(lane.form)
-            if low < info.min or high > info.max:
-                raise Refused("a Python integer does not fit the dtype that it meets")
+        self.check_fits(lane, dtype)
         return self.cast(value, dtype)
+
+    def check_fits(self, lane: Lane, dtype: np.dtype) -> None:
+        """Require that an integer which is no array fits a dtype: NumPy raises where it does not, and casts arrays.
+
+        Raises:
+            Refused: It may not fit.
+        """
+        spec = lane.spec
+        if spec.kind == "array" or spec.dtype.kind not in "iu" or dtype.kind not in "iu":
+            return
+        if np.can_cast(spec.dtype, dtype):
+            return
+        if isinstance(lane.operand, Const):
+            low = high = int(lane.operand.value)
+        elif lane.form is None or lane.form.symbols:
+            raise Refused("an integer of unknown size meets a small dtype")
+        else:
+            low, high = self.trips.bounds(lane.form)
+        info = np.iinfo(dtype)
+        if low < info.min or high > info.max:
+            raise Refused("an integer does not fit the dtype that it meets")
 
     def last(self, lane: Lane) -> Operand:
         """What the lane is in the last trip, as the kind of object that it is there."""

