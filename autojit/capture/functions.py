@@ -13,6 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from autojit.capture.arrays import Arrays
 from autojit.capture.lists import from_list, is_list, is_tuple
 from autojit.capture.overlap import mask_is_apart
+from autojit.capture.plain import parts
 from autojit.capture.refusals import check_arguments
 from autojit.capture.values import Arr, Items, Known, Partial, Rows, Storage, Sym
 from autojit.capture.view_functions import VIEW_FUNCTIONS, VIEW_METHODS
@@ -43,6 +44,10 @@ _OF_ANYTHING = (
     np.asarray, np.asanyarray, np.array, np.ascontiguousarray, np.asfortranarray, np.einsum, np.block,
     np.copyto, np.put, np.putmask, np.place, np.fill_diagonal,
 )  # fmt: skip
+#: Keywords whose numbers NumPy computes with: it matters whether they are Python's.
+_OF_ANY_TYPE = frozenset(
+    "ddof correction nan posinf neginf rtol atol pad_width constant_values rcond tol beta left right range bins".split()
+)
 _NUMBERS = (bool, int, float, complex, np.generic)
 _SIGNATURES: dict[int, tuple[Any, inspect.Signature | None]] = {}
 
@@ -393,6 +398,9 @@ class Functions(Arrays):
             raise CannotCapture("keyword", "a bound of `np.arange` of type `uint64`, which gives floats")
         if name == "dtype" and static is not None:
             return self.dtype_of(static)
+        is_count = type(static) is np.int64 and name in ("ddof", "correction", "bins")
+        if name in _OF_ANY_TYPE and not is_count and any(isinstance(part, np.generic) for part in parts(static)):
+            raise CannotCapture("keyword", f"a NumPy scalar for `{name}=`, whose dtype takes part in the result's")
         if isinstance(static, slice) and name == "mode":
             raise CannotCapture("keyword", f"a slice for `{name}=`")
         return _freeze(static)

@@ -15,7 +15,7 @@ _ONLY_WARN = frozenset(["np.sort", "np.argsort", "np.searchsorted"])
 #: Elementwise operations and reductions that raise for some numbers; the others never do.
 _RAISE = frozenset(
     "np.average np.power np.power.outer item_int py_divide py_floor_divide py_modulo py_left_shift py_right_shift "
-    "each_number".split()
+    "np.quantile np.percentile np.nanquantile np.nanpercentile each_number".split()
 ) | {f"math.{name}" for name in RAISING}
 
 

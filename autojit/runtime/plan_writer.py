@@ -59,6 +59,7 @@ def build(
         writer.names |= {**FOLLOWING, "is_followed": is_followed}
         writer.lines.insert(0, f"    if ({MAY_BE_FOLLOWED}) and is_followed(): return NATIVE")
     writer.operands = {value.name: name for value, name in zip(graph.inputs, capture.input_names, strict=True)}
+    writer.check_integers(graph, steps)
     start = writer.draw()
     for step in steps:
         writer.step(step, executables)
@@ -109,6 +110,13 @@ class _Writer:
         self._next += 1
         self.names[name] = value
         return name
+
+    def check_integers(self, graph: Graph, steps: tuple[Step, ...]) -> None:
+        """Python's integers have a dtype that depends on how large they are; clusters see that they fit."""
+        packed = {value.name for step in steps if isinstance(step, ClusterStep) for value in step.graph.inputs}
+        for value in graph.inputs:
+            if value.spec.weak and value.spec.dtype == np.int64 and value.name not in packed:
+                self.lines.append(f"    if not {-(2**63)} <= {self.operands[value.name]} < {2**63}: return NATIVE")
 
     # ---- random numbers
 
