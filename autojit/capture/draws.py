@@ -20,7 +20,7 @@ from autojit.capture.values import Arr, Items, Known, LoopInt, Method, Sym
 from autojit.errors import CannotCapture, refusal
 from autojit.ir.graph import Operand, values_of
 from autojit.ir.spec import COMPILED_DTYPES, PYTHON_DTYPES, Spec, spec_of
-from autojit.ir.warned import asked
+from autojit.ir.warned import unheard
 from autojit.ops.chapters import TABLE
 
 #: The most bytes that the draws of one call site may take.
@@ -184,7 +184,7 @@ class Draws(Expressions):
             keywords = {**values}
             try:
                 draw, operands = getattr(stream, name), keywords.pop("args", ())
-                self._samples[key], _ = asked(lambda: draw(*operands, **keywords))  # the call itself will warn
+                self._samples[key] = unheard(lambda: draw(*operands, **keywords))  # the call itself will warn
             except Exception as error:
                 raise refusal(error) from None
         return self._samples[key]

@@ -38,6 +38,7 @@ from autojit.ir.evaluate import run_node
 from autojit.ir.graph import Const, Operand, Value
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, is_compiled, is_compiled_scalar, spec_of
+from autojit.ir.warned import unheard
 from autojit.ops.chapters import TABLE
 
 #: The specs of a host op's results, and their strides where these are not those of C order.
@@ -491,7 +492,8 @@ class Recorder(Memory):
         self._evaluated = len(self.builder.nodes)
         arguments = [o.value if isinstance(o, Const) else self.examples[o.name] for o in inputs]
         try:
-            result = op.call(*map(layout.protected, arguments, layouts), **params)
+            # The plan will warn.
+            result = unheard(lambda: op.call(*map(layout.protected, arguments, layouts), **params))
         except Trapped as error:  # a plan could not run it either
             raise CannotCapture("host-op", str(error)) from None
         except Exception as error:

@@ -13,7 +13,7 @@ from typing import Any
 from autojit.capture.private import with_mangled_names
 from autojit.errors import CannotCapture, SourceLine
 from autojit.ir.syntax import parse
-from autojit.ir.warned import asked
+from autojit.ir.warned import unheard
 
 _FACTORY = "__autojit_factory__"
 #: The compiler flags that `from __future__` statements set in a code object.
@@ -266,7 +266,7 @@ def compile_body(
     module = ast.Module([*top, factory], [])
     flags = like.co_flags & _FUTURE
     # It has warned when the user's module was compiled.
-    code, _ = asked(lambda: compile(module, like.co_filename, "exec", flags, dont_inherit=True))
+    code = unheard(lambda: compile(module, like.co_filename, "exec", flags, dont_inherit=True))
     for name in (_FACTORY, enclosing_class, like.co_name):
         if name:
             inner = [const for const in code.co_consts if isinstance(const, types.CodeType) and const.co_name == name]

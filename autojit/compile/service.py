@@ -123,13 +123,14 @@ class Service:
     Attributes:
         is_wanted: Whether this process leaves compiling to another one.
         trouble: Why the process cannot be started; "" for nothing.
+        is_closed: Whether this process ends.
         patient: The thread for which nobody waits; 0 for none.
     """
 
     def __init__(self, is_wanted: bool) -> None:
         self.is_wanted = is_wanted and os.name == "posix" and bool(sys.executable)
         self._lines: dict[str, _Line] = {}
-        self._is_ready = self._is_closed = False
+        self._is_ready = self.is_closed = False
         self.trouble = ""
         self._is_leisurely = False
         self._began = 0.0  # when somebody first looked whether it is ready
@@ -183,7 +184,7 @@ class Service:
 
     def _ask(self, question: bytes) -> bytes:
         with self._lock:
-            if self._is_closed or self._ends >= _MOST_ENDS:
+            if self.is_closed or self._ends >= _MOST_ENDS:
                 raise CompilerEnded("the process that compiles has ended")
             lines = self._started(leisurely=False)
             if lines and not self._is_ready:
@@ -202,7 +203,7 @@ class Service:
                 if not is_replaced:
                     self._hang_up()  # the next one is not at leisure
                     self._ends += not is_late
-            if is_late or (is_replaced and isinstance(error, OSError | EOFError) and not self._is_closed):
+            if is_late or (is_replaced and isinstance(error, OSError | EOFError) and not self.is_closed):
                 raise _Gone from None
             if isinstance(error, OSError | EOFError) and not isinstance(error, _Gone):
                 raise CompilerEnded("the process that compiles has ended in the middle of its work") from error
@@ -210,7 +211,7 @@ class Service:
 
     def _started(self, leisurely: bool) -> dict[str, _Line]:
         """The connections, made now if there are none."""
-        if not (self._lines or self._is_closed or self.trouble):
+        if not (self._lines or self.is_closed or self.trouble):
             self._is_leisurely = leisurely
             pairs = {name: sys.modules[_CONNECTION].Pipe() for name in ("now", "later", "end")}
             theirs = [other.fileno() for _, other in pairs.values()]
@@ -245,7 +246,7 @@ class Service:
 
     def close(self) -> None:
         """End the process, whatever it is doing, and start no other one."""
-        self._is_closed = True
+        self.is_closed = True
         self._hang_up()
 
     def forget(self) -> None:

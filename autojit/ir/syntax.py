@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from autojit.ir.warned import asked
+from autojit.ir.warned import unheard
 
 #: More threads than this do not disturb each other at the same moment.
 _TRIES = 20
@@ -25,10 +25,10 @@ def parse(text: str) -> ast.Module:
     """
     for _ in range(_TRIES):
         try:
-            return asked(lambda: ast.parse(text))[0]
+            return unheard(lambda: ast.parse(text))
         except SystemError:
             continue
-    return asked(lambda: ast.parse(text))[0]
+    return unheard(lambda: ast.parse(text))
 
 
 #: Nodes without nodes in them.

@@ -6,11 +6,14 @@ another one has set meanwhile, or leaves it set for good.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import sys
 import threading
+import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -32,11 +35,8 @@ _runtime, _any = _Here(), _Here()
 _FILTERS: list[Any] = [("ignore", _runtime, RuntimeWarning, None, 0), ("ignore", _any, Warning, None, 0)]
 
 
-class _Nobodys(Warning):
-    """A class for a filter that makes Python forget which warnings it has shown, as any new filter does."""
-
-
-_LAST = ("ignore", None, _Nobodys, None, 0)
+#: What warns here is theirs. A warning that a module has shown before would not be heard.
+_LIBRARIES = ("autojit", "jax", "jaxlib", "numpy", "scipy")
 
 _lock = threading.RLock()
 _asking = 0
@@ -49,6 +49,12 @@ def _begin() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin)  # threads that asked are not in the child
+
+
+def unheard(call: Callable[[], T]) -> T:
+    """What a call returns, of whose warnings nobody hears."""
+    with _filtered(lambda text: True):
+        return call()
 
 
 def asked(call: Callable[[], T], *, runtime: bool = True) -> tuple[T, list[str]]:
@@ -69,14 +75,38 @@ def asked(call: Callable[[], T], *, runtime: bool = True) -> tuple[T, list[str]]
 def _ask(call: Callable[[], T], runtime: bool) -> tuple[T, list[str], bool]:
     """The result, what was heard, and whether that is all."""
     heard: list[str] = []
+    shown = [(registry, dict(registry)) for registry in _registries()]
+    for registry, _ in shown:
+        registry.clear()
+    try:
+        # Python asks each filter for the text before it looks at the class.
+        with _filtered(lambda text: heard.append(text) or True, runtime):
+            return call(), heard, _are_first()
+    finally:
+        for registry, before in shown:
+            registry.clear()
+            registry.update(before)
+
+
+def _registries() -> list[dict[Any, Any]]:
+    """What Python remembers of the warnings that libraries have shown. The program's own modules keep theirs."""
+    found = [
+        module.__dict__.get("__warningregistry__")
+        for name, module in list(sys.modules.items())
+        if name.partition(".")[0] in _LIBRARIES and isinstance(module, types.ModuleType)
+    ]
+    return [registry for registry in found if registry]
+
+
+@contextlib.contextmanager
+def _filtered(heed: Callable[[str], bool], runtime: bool = True) -> Iterator[None]:
+    """In this thread, warnings are given to `heed` alone."""
     around = [dict(vars(here)) for here in (_runtime, _any)]
     _enter()
     try:
-        # Python asks each filter for the text before it looks at the class.
         vars(_runtime)["match"] = _Here.match if runtime else _heed_nothing
-        vars(_any)["match"] = lambda text: heard.append(text) or True
-        result = call()
-        return result, heard, _are_first()
+        vars(_any)["match"] = heed
+        yield
     finally:
         for here, before in zip((_runtime, _any), around, strict=True):
             vars(here).clear()
@@ -98,7 +128,6 @@ def _enter() -> None:
         _asking += 1
         if not _are_first():
             warnings.filters[:0] = _FILTERS  # type: ignore[index] -- a list
-        warnings.simplefilter("ignore", _Nobodys, append=True)
 
 
 def _leave() -> None:
@@ -107,6 +136,6 @@ def _leave() -> None:
         _asking -= 1
         if not _asking:
             filters: list[Any] = warnings.filters  # type: ignore[assignment] -- a list
-            for one in (*_FILTERS, _LAST):
+            for one in _FILTERS:
                 while one in filters:
                     filters.remove(one)

@@ -15,7 +15,7 @@ from autojit.errors import AutojitError
 from autojit.explain import html
 from autojit.explain.style import fragment
 from autojit.explain.text import columns, megabytes
-from autojit.ir.warned import asked
+from autojit.ir.warned import unheard
 from autojit.profiling.spans import KINDS, PREFIX, Place
 from autojit.runtime.history import milliseconds
 
@@ -137,7 +137,7 @@ def profile_table(logdir: str | Path) -> ProfileTable:
     folder = runs[-1].parent
     # jaxlib makes the types of what is read here when they are needed, with a warning of Python's from 3.12 on. Where
     # warnings are errors that would end the process.
-    (rows, seconds), _ = asked(lambda: _read([file for file in runs if file.parent == folder]))
+    rows, seconds = unheard(lambda: _read([file for file in runs if file.parent == folder]))
     ordered = sorted(rows.values(), key=lambda row: -row.seconds)
     return ProfileTable(tuple(ordered), seconds or sum(row.seconds for row in ordered) or 1e-9, folder)
 

@@ -32,7 +32,7 @@ from autojit.runtime.heat import Heat
 from autojit.runtime.history import History, span
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.plan import UNSET, Plan
-from autojit.runtime.probe import IDLE, Probe, Restart
+from autojit.runtime.probe import AGAIN, IDLE, Probe, Restart
 from autojit.runtime.remade import remade
 from autojit.runtime.takeover import Takeover
 from autojit.runtime.trouble import Trouble, left_to_numpy
@@ -270,8 +270,8 @@ class Controller:
             made = self._maker = DOOR.open().Maker(self)
         return made
 
-    def miss(self, probe: Probe, values: tuple[Any, ...], tried: tuple[Plan, ...]) -> tuple[Any, ...] | Restart | None:
-        """None of the plans `tried` applies: make one, if it pays, and run it."""
+    def miss(self, probe: Probe, values: tuple[Any, ...], tried: tuple[Plan, ...]) -> Any:
+        """None of the plans `tried` applies: make one, if it pays; `AGAIN` if there is another one now."""
         me = threading.get_ident()
         # A signal handler or finalizer may call a function while its thread makes a plan, perhaps of the same function.
         if me in MAKING:
@@ -294,15 +294,10 @@ class Controller:
                 made = self._make_for(probe, values, heat)
         finally:
             self._lock.release()
-        if is_late:
-            return probe.enter(*values)
         if made is None or type(made) is Restart:
-            return made
+            return AGAIN if is_late else made
         probe.made_for = me, values
-        try:
-            return probe.enter(*values)
-        finally:
-            probe.made_for = None
+        return AGAIN
 
     def may_answer(self) -> bool:
         """Whether compiled code may answer a call of this thread now."""

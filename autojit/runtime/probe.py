@@ -17,6 +17,9 @@ from autojit.runtime.plan import NATIVE, UNSET, Plan
 from autojit.runtime.plans import is_to_come
 from autojit.runtime.watch import WATCH
 
+#: What stands for another plan: the call is to look for one again.
+AGAIN = object()
+
 
 @dataclass(frozen=True, slots=True)
 class Restart:
@@ -181,6 +184,12 @@ class Probe:
             if is_the_programs(error):
                 raise
             return self.owner.miss_failed(self, error)
+        if result is AGAIN:  # out here: what the program raises meanwhile is its own
+            try:
+                return self.enter(*values)
+            finally:
+                if self.made_for is not None and self.made_for[0] == get_ident():
+                    self.made_for = None
         if type(result) is Restart:
             return self.owner.start_again(result.values)
         return result

@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 
 from autojit.compile.persistent import disk_cache
+from autojit.compile.service import SERVICE
 from autojit.config import Config
 from autojit.errors import AutojitError, AutojitWarning, Reason, SourceLine, UncompilableError
 
@@ -43,7 +44,9 @@ class Trouble:
         if self.strict:
             raise AutojitError(message) from error
         log.debug("%s", message, exc_info=error)
-        self.warn("internal", message)
+        # Neither a call that is near the limit of recursion nor the end of the process says anything of the function.
+        if not isinstance(error, RecursionError) and not SERVICE.is_closed:
+            self.warn("internal", message)
 
     def of_a_plan(self, error: Exception) -> None:
         """A plan has raised what no plan should."""
