@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.capture.capture import Capture
-    from autojit.capture.recorder import Observed
+    from autojit.capture.observed import Observed
     from autojit.capture.regions import Region
 
 

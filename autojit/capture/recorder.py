@@ -14,6 +14,7 @@ import numpy as np
 from autojit.capture import layout
 from autojit.capture.exactness import flushes
 from autojit.capture.memory import Memory
+from autojit.capture.observed import Observed, observe
 from autojit.capture.plain import SET_OPERATORS, check_text, is_fixed, no_set, own_rules
 from autojit.capture.source import original_of
 from autojit.capture.values import (
@@ -32,17 +33,12 @@ from autojit.capture.values import (
     make_dummy,
 )
 from autojit.capture.words import describe
-from autojit.errors import CannotCapture, Trapped, refusal
-from autojit.ir.build import Builder, exact_key
-from autojit.ir.evaluate import run_node
+from autojit.errors import CannotCapture, refusal
+from autojit.ir.build import Builder
 from autojit.ir.graph import Const, Operand, Value
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, is_compiled, is_compiled_scalar, spec_of
-from autojit.ir.warned import unheard
 from autojit.ops.chapters import TABLE
-
-#: The specs of a host op's results, and their strides where these are not those of C order.
-Observed = tuple[tuple[Spec, ...], tuple[tuple[int, ...] | None, ...]]
 
 _INT64 = np.iinfo(np.int64)
 #: Longer lists of the caller's are not looked into: each item would be checked at each call.
@@ -75,7 +71,7 @@ class Recorder(Memory):
         self._moving: set[str] = set()
         self.syms: dict[str, Sym] = {}  # by name in the prologue
         self._scalars: dict[str, Value] = {}
-        self._evaluated = 0
+        self.evaluated = 0  # so many nodes have examples
         self._extra_work = 0
 
     @property
@@ -424,7 +420,7 @@ class Recorder(Memory):
             for value in operands:  # they decide how the result lies in memory
                 if isinstance(value, Arr) and value.dummy.ndim > 1:
                     self.layout_matters(value)
-            specs, strides = self._observe(op, inputs, params, layouts)
+            specs, strides = observe(self, op, inputs, params, layouts)
         try:
             outputs = self.builder.add(op, inputs, params, self.line, specs)
         except CannotCapture:
@@ -471,42 +467,6 @@ class Recorder(Memory):
                 if not bounds.min <= operand.value <= bounds.max:
                     raise CannotCapture("argument-type", f"the integer {operand.value} does not fit into {dtype}")
         return operand
-
-    @np.errstate(all="ignore")  # the plan runs it, too
-    def _observe(self, op: Op, inputs: Sequence[Operand], params: dict[str, Any], layouts: Any) -> Observed:
-        """The specs and strides of a host op's results: from an earlier run, or by running it now on real inputs."""
-        if self.observed.get((op.name, self.line), ()) is None:
-            raise CannotCapture("data-shape", f"the dtype or shape that `{op.name}` gives varies from call to call")
-        given = repr(exact_key(tuple(params.items())))
-        key = (op.name, self.line, tuple(operand.spec for operand in inputs), layouts, given)
-        known = self.observed.get(key)
-        if known is not None:
-            return known
-        if self.examples is None:
-            raise CannotCapture("host-op", f"`{op.name}` runs on the host; its result is known after a first run")
-        try:
-            for node in self.builder.nodes[self._evaluated :]:
-                run_node(node, self.examples)
-        except Exception as error:
-            raise refusal(error, f"before `{op.name}`: ") from None
-        self._evaluated = len(self.builder.nodes)
-        arguments = [o.value if isinstance(o, Const) else self.examples[o.name] for o in inputs]
-        try:
-            # The plan will warn.
-            result = unheard(lambda: op.call(*map(layout.protected, arguments, layouts), **params))
-        except Trapped as error:  # a plan could not run it either
-            raise CannotCapture("host-op", str(error)) from None
-        except Exception as error:
-            raise refusal(error, f"`{op.name}`: ") from None
-        results = result if isinstance(result, tuple) else (result,)
-        try:
-            specs = tuple(spec_of(part) for part in results)
-        except TypeError as error:
-            raise CannotCapture("host-op", f"`{op.name}`: {error}") from None
-        if any(type(part) is not np.ndarray and isinstance(part, np.ndarray) for part in results):
-            raise CannotCapture("host-op", f"`{op.name}` returns a subclass of `np.ndarray`")
-        found = self.observed[key] = specs, tuple(map(layout.own_strides, results))
-        return found
 
 
 def _check_width(value: Any) -> None:

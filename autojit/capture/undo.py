@@ -81,7 +81,7 @@ class Undo(Reach):
             len(prologue.lines), dict(prologue._bound),
             set(prologue._checked), prologue._next, dict(self._memo), dict(self.syms), dict(self._scalars),
             set(self._demanded), len(self.input_names), len(self.arrays), len(self.reads), len(self.range_bounds),
-            self._extra_work, [(s, s.value, s.written) for s in self.arrays], self._evaluated,
+            self._extra_work, [(s, s.value, s.written) for s in self.arrays], self.evaluated,
             containers_of(self.meant()), dict(self.assigned), dict(self.owners_met),
             dict(self.attribute_places),
             [(one.frame.env, one.name, one.frame.env[one.name]) for one in self.attribute_places.values()],
@@ -112,7 +112,7 @@ class Undo(Reach):
         del self.input_names[state.inputs :], self.arrays[state.arrays :], self.exits[state.exits :]
         del self.left[state.left :], self.draws[state.draws :], self.turns[state.turns :]
         del self.reads[state.reads :], self.range_bounds[state.range_bounds :]
-        self._extra_work, self._evaluated = state.work, state.evaluated
+        self._extra_work, self.evaluated = state.work, state.evaluated
         self.owners_met = dict(state.owners_met)
 
     def restore_values(self, state: State) -> None:

@@ -1,0 +1,57 @@
+"""What operations give that run on the host: it is known when they have run once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autojit.capture import layout
+from autojit.errors import CannotCapture, Trapped, refusal
+from autojit.ir.build import exact_key
+from autojit.ir.evaluate import run_node
+from autojit.ir.graph import Const, Operand
+from autojit.ir.op import Op
+from autojit.ir.spec import Spec, spec_of
+from autojit.ir.warned import unheard
+
+#: The specs of a host op's results, and their strides where these are not those of C order.
+Observed = tuple[tuple[Spec, ...], tuple[tuple[int, ...] | None, ...]]
+
+
+@np.errstate(all="ignore")  # the plan runs it, too
+def observe(self: Any, op: Op, inputs: Sequence[Operand], params: dict[str, Any], layouts: Any) -> Observed:
+    """The specs and strides of a host op's results: from an earlier run, or by running it now on real inputs."""
+    if self.observed.get((op.name, self.line), ()) is None:
+        raise CannotCapture("data-shape", f"the dtype or shape that `{op.name}` gives varies from call to call")
+    given = repr(exact_key(tuple(params.items())))
+    key = (op.name, self.line, tuple(operand.spec for operand in inputs), layouts, given)
+    known = self.observed.get(key)
+    if known is not None:
+        return known
+    if self.examples is None:
+        raise CannotCapture("host-op", f"`{op.name}` runs on the host; its result is known after a first run")
+    try:
+        for node in self.builder.nodes[self.evaluated :]:
+            run_node(node, self.examples)
+    except Exception as error:
+        raise refusal(error, f"before `{op.name}`: ") from None
+    self.evaluated = len(self.builder.nodes)
+    arguments = [o.value if isinstance(o, Const) else self.examples[o.name] for o in inputs]
+    try:
+        # The plan will warn.
+        result = unheard(lambda: op.call(*map(layout.protected, arguments, layouts), **params))
+    except Trapped as error:  # a plan could not run it either
+        raise CannotCapture("host-op", str(error)) from None
+    except Exception as error:
+        raise refusal(error, f"`{op.name}`: ") from None
+    results = result if isinstance(result, tuple) else (result,)
+    try:
+        specs = tuple(spec_of(part) for part in results)
+    except TypeError as error:
+        raise CannotCapture("host-op", f"`{op.name}`: {error}") from None
+    if any(type(part) is not np.ndarray and isinstance(part, np.ndarray) for part in results):
+        raise CannotCapture("host-op", f"`{op.name}` returns a subclass of `np.ndarray`")
+    found = self.observed[key] = specs, tuple(map(layout.own_strides, results))
+    return found
