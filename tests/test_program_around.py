@@ -82,7 +82,7 @@ def test_functions_that_are_left_to_numpy_warn_once():
     def fit(x, y):
         return np.polyfit(x * 1, y, 6) * 2
 
-    decorated = aj.autocluster(fit, policy="eager")
+    decorated = aj.autocluster(fit, policy="eager", check=False)  # which runs NumPy once more
     for count in (1, 2, 3):
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("default")
