@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import autojit as aj
+from tests.helpers import check_calls
 
 
 @pytest.mark.parametrize("error", [ValueError, IndexError, KeyError])
@@ -119,3 +120,71 @@ assert leaf(np.ones(3)).tolist() == [12.0] * 3
     done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert "AutojitWarning" not in done.stderr
+
+
+@aj.host_op
+def found(x):
+    return None if x[0] > 5 else x * 2
+
+
+def test_a_host_operation_that_gives_none_at_times():
+    def function(x):
+        y = x + 1
+        z = found(y)
+        return (z, y) if z is None else (z * 3, y)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", aj.AutojitWarning)
+        check_calls(function, (np.ones(3),), (np.full(3, 9.0),), (np.ones(3),))
+
+
+def skipping(x, seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(100):
+        rng.random()
+    written = []
+    written.append(seed)
+    return x * rng.random(), written
+
+
+def skipping_between(x, rng, log):
+    log.append(1)
+    z = rng.random() * x
+    z = log.append(2)
+    return x * rng.random(), z
+
+
+def skipping_at_the_end(x, rng, log):
+    for _ in range(100):
+        rng.random()
+    log.append(1)
+
+
+@pytest.mark.parametrize("function", [skipping_between, skipping_at_the_end])
+def test_draws_that_nobody_needs(function):
+    decorated = aj.autocluster(function, policy="eager")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", aj.AutojitWarning)
+        check_calls(skipping, (np.arange(4.0), 1), (np.arange(4.0), 2))
+        for _ in range(3):
+            outcomes = []
+            for f in (function, decorated):
+                rng, log = np.random.default_rng(1), []
+                result = f(np.arange(4.0), rng, log)
+                outcomes.append(
+                    (result and [part if part is None else part.tolist() for part in result], log, rng.random())
+                )
+            assert outcomes[0] == outcomes[1]
+
+
+COMMITS = "a name of the program's"
+
+
+def test_the_program_may_have_any_name():
+    def function(x):
+        y = np.sin(x)
+        for _ in range(2):
+            y = y + found(x)
+        return y
+
+    check_calls(function, (np.ones(3),), rtol=1e-15)

@@ -12,7 +12,7 @@ from typing import Any
 from autojit.errors import comes_from_a_signal, frames_of
 
 #: In the names of a plan: the number of the first line that changes an array of the caller's.
-COMMITS = "COMMITS"
+COMMITS = "autojit commits"  # no name that a module might have
 #: Packages whose own exceptions tell that a plan has failed.
 _OURS = frozenset([*sys.stdlib_module_names, "autojit", "jax", "jaxlib", "numpy"]) - {"__main__"}
 

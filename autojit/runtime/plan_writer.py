@@ -137,7 +137,7 @@ class _Writer:
 
     def undo_draws(self, start: int) -> None:
         """Give the streams their states back where the lines since `start` raise."""
-        if self.capture.draws:
+        if self.capture.draws and self.lines[start:]:
             self.lines[start:] = [
                 "    try:",
                 *(f"    {line}" for line in self.lines[start:]),
@@ -404,6 +404,14 @@ def may_share(one: Any, other: Any) -> bool:
     return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.may_share_memory(one, other)
 
 
+def _given(result: Any) -> Spec | str:
+    """The spec of what a function gave, or its type where it has none, as `None`."""
+    try:
+        return spec_of(result)
+    except TypeError:
+        return f"a `{type(result).__name__}`"
+
+
 def _host_call(node: Any, is_quiet: bool) -> Callable[..., tuple[Any, ...]]:
     """Run a host node and check that its results are what the plan was built for."""
     call, keywords = node.op.call, node.keywords
@@ -426,8 +434,8 @@ def _host_call(node: Any, is_quiet: bool) -> Callable[..., tuple[Any, ...]]:
         if is_foreign and any(may_share(result, argument) for result in results for argument in arguments):
             raise Trapped(f"`{node.op.name}` gave memory of its arguments")  # which may be written afterwards
         for result, spec in zip(results, specs, strict=True):
-            if spec_of(result) != spec:
-                text = f"`{node.op.name}` gave {spec_of(result)} instead of {spec}"
+            if (given := _given(result)) != spec:
+                text = f"`{node.op.name}` gave {given} instead of {spec}"
                 raise Varies((node.op.name, node.source), text)
         if multiplies and not np.isfinite(results[0]).all() and all(np.isfinite(each).all() for each in arguments):
             raise Trapped(f"`{node.op.name}` overflows")  # NumPy warns of it at the user's line
