@@ -77,7 +77,7 @@ def test_what_a_class_computes_once_is_computed_where_python_does(function, kind
 
 def test_data_in_modules_that_do_not_change(monkeypatch):
     def function(x):
-        return x * SCALE + np.OFFSET + math.SHIFT + np.pi + math.e  # noqa: F821
+        return x * SCALE + np.OFFSET + math.SHIFT + np.pi + math.e  # noqa: F821 -- a test puts it into `builtins`
 
     decorated = aj.autocluster(function, policy="eager")
     values = [(1.0, 0, np.zeros(3)), (2.0, 0, np.zeros(3)), (np.ones(3), 100, 0.5), (True, 10**20, None)]
@@ -187,3 +187,14 @@ def test_branches_that_are_not_taken_cost_nothing(compute):
     for _ in range(3):
         decorated(np.ones(3), 10**7)
     assert time.perf_counter() - start < 1.0
+
+
+def test_powers_with_a_modulus_are_compiled():
+    def function(x, n):
+        return x * pow(3, n, 1_000_003)
+
+    check_calls(function, (np.ones(3), 3), (np.ones(3), 10**7))
+    decorated = aj.autocluster(function, policy="eager")
+    for n in (3, 10**7, 3):
+        decorated(np.ones(3), n)
+    assert decorated.cache_info().native == 0

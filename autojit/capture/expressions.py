@@ -393,14 +393,10 @@ class Expressions(Comprehensions):
                 return self._inline(Known(in_class.fget), [known], {})
             raise CannotCapture("effect", f"the property `{name}` of `{kind.__name__}`")
         own = value.__dict__ if kind.__dictoffset__ else {}
-        if "__getattr__" in overridden(kind):  # the guard must not run it for another object, which lacks the name
-            if isinstance(in_class, types.MemberDescriptorType):
-                raise CannotCapture("effect", f"the slot `{name}` of `{kind.__name__}`, which may be empty")
-            if in_class is MISSING and name in own:
-                self.prologue.check(f"{name!r} in {known.path}.__dict__", f"`.{name}` is an attribute of its own")
-        if name in own and hasattr(
-            type(in_class), "__get__"
-        ):  # such as a cached property, which another object must run
+        if "__getattr__" in overridden(kind) and isinstance(in_class, types.MemberDescriptorType):
+            raise CannotCapture("effect", f"the slot `{name}` of `{kind.__name__}`, which may be empty")
+        looks_up = hasattr(type(in_class), "__get__") or (in_class is MISSING and "__getattr__" in overridden(kind))
+        if name in own and looks_up:  # for another object, which lacks the name: the guard must not run it
             self.prologue.check(f"{name!r} in {known.path}.__dict__", f"`.{name}` is an attribute of its own")
         path = f"{known.path}.{name}"
         if name in own and not hasattr(type(in_class), "__set__"):

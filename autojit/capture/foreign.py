@@ -10,7 +10,7 @@ from autojit.capture.recorder import Recorder
 from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.values import overridden
 from autojit.errors import CannotCapture
-from autojit.ops.trust import is_data_put_there, is_put_there, is_trusted
+from autojit.ops.trust import is_put_there, is_trusted
 
 #: Modules of Python's whose descriptors only compute, as long as the function in them is not the user's.
 _LIBRARY = ("enum", "functools", "types")
@@ -50,7 +50,7 @@ def found_in_trusted(recorder: Recorder, namespace: Mapping[str, Any], name: str
         name: The one that is looked up.
         value: What is found.
     """
-    if name in namespace and (is_put_there(value) or is_data_put_there(namespace, name, value)):
+    if name in namespace and is_put_there(namespace, name, value):
         return recorder.wrap(value, f"{recorder.prologue.constant(namespace)}[{name!r}]", name)
     return recorder.constant(value)
 

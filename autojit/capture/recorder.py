@@ -240,7 +240,7 @@ class Recorder(Memory):
                 no_set(*(operand.value for operand in operands))
             if function is operator.mod and isinstance(operands[0].value, str | bytes):
                 check_text(self, operands[1].value)
-            if function in _GROWING:
+            if function in _GROWING and 0 < len(operands) < 3:  # a power with a modulus does not grow
                 self._check_growth(operands[-1])
             result = function(*(operand.value for operand in operands))
         except CannotCapture:

@@ -53,7 +53,7 @@ if hasattr(os, "register_at_fork"):
 
 def unheard(call: Callable[[], T]) -> T:
     """What a call returns, of whose warnings nobody hears."""
-    with _filtered(lambda text: True):
+    with _filtered(_heed_nothing):
         return call()
 
 
@@ -75,13 +75,19 @@ def asked(call: Callable[[], T], *, runtime: bool = True) -> tuple[T, list[str]]
 def _ask(call: Callable[[], T], runtime: bool) -> tuple[T, list[str], bool]:
     """The result, what was heard, and whether that is all."""
     heard: list[str] = []
+    # Python asks each filter for the text before it looks at the class.
+    with _lock, _forgotten(), _filtered(lambda text: heard.append(text) or True, runtime):
+        return call(), heard, _are_first()
+
+
+@contextlib.contextmanager
+def _forgotten() -> Iterator[None]:
+    """Libraries have shown no warning yet; `_lock` is held, so that no two threads put back what the other one took."""
     shown = [(registry, dict(registry)) for registry in _registries()]
     for registry, _ in shown:
         registry.clear()
     try:
-        # Python asks each filter for the text before it looks at the class.
-        with _filtered(lambda text: heard.append(text) or True, runtime):
-            return call(), heard, _are_first()
+        yield
     finally:
         for registry, before in shown:
             registry.clear()

@@ -138,8 +138,6 @@ def _isclose(x: Any, y: Any, dtype: Any, rtol: float = 1e-5, atol: float = 1e-8,
 def _isclose_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
     if any(spec.kind == "python" for spec in specs):
         raise TypeError("`np.isclose` of a Python scalar is not compiled")
-    if any(isinstance(value, np.generic) for value in params.values()):
-        raise TypeError("`np.isclose` with a NumPy scalar, which may widen the dtype, is not compiled")
     return dummy_infer(np.isclose)(specs, params)
 
 

@@ -35,20 +35,17 @@ def is_trusted(value: Any) -> bool:
     return _package_of(value) in TRUSTED
 
 
-def is_put_there(value: Any) -> bool:
-    """Whether an object that was found in a trusted module is somebody else's, as in tests."""
+def is_put_there(namespace: Mapping[str, Any], name: str, value: Any) -> bool:
+    """Whether an object that was found in a trusted module, under a name, is somebody else's, as in tests."""
     if type(value) is np.vectorize:
         return True
     # A partial of Python's or a mock is told by its class, but what it calls may be the user's.
     own: Container[str] = _LIBRARIES if isinstance(value, _WRITTEN) else TRUSTED
-    return _package_of(value) not in own
-
-
-def is_data_put_there(namespace: Mapping[str, Any], name: str, value: Any) -> bool:
-    """Whether data that was found in a trusted module is none of its constants: its class tells not whose it is."""
-    if callable(value) or isinstance(value, types.ModuleType) or name in namespace.get("__all__", ()):
-        return False
-    return name not in _CONSTANTS
+    if _package_of(value) not in own:
+        return True
+    # Of data the class does not tell whose it is.
+    is_data = not callable(value) and not isinstance(value, types.ModuleType)
+    return is_data and name not in _CONSTANTS and name not in namespace.get("__all__", ())
 
 
 def public_name_of(value: Any) -> str | None:

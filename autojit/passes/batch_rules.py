@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from autojit.ir.graph import Node, Operand
+from autojit.ir.spec import Spec
 from autojit.ops.chapters import TABLE
 from autojit.ops.families import loop_dtypes
 from autojit.passes.access import Refused
@@ -50,13 +51,13 @@ def _ufunc(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
 def _function(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     """A function whose operands broadcast; a Python number beside arrays takes part in the result's dtype."""
     spec, tail = node.outputs[0].spec, batch.common(lanes)
-    asked = [len(lanes) == 1 or (node.op.name == "np.where" and n == 0) for n in range(len(lanes))]
-    if spec.dtype == np.bool_ and any(lane.spec.weak and not alone for lane, alone in zip(lanes, asked, strict=True)):
-        raise Refused(f"`{node.op.name}` of Python numbers beside arrays has no batched form")
-    operands = [
-        batch.strong(lane, lane.spec.dtype if alone or not lane.spec.weak else spec.dtype, tail)
-        for lane, alone in zip(lanes, asked, strict=True)
-    ]
+    is_choice = node.op.name == "np.where"
+
+    def dtype_of(place: int, spec_of_lane: Spec) -> np.dtype:
+        joins = spec_of_lane.weak and len(lanes) > 1 and not (is_choice and place == 0)
+        return spec.dtype if joins else spec_of_lane.dtype
+
+    operands = [batch.strong(lane, dtype_of(place, lane.spec), tail) for place, lane in enumerate(lanes)]
     return _one(batch, node, batch.call(node.op.name, operands, **node.keywords), tail)
 
 

@@ -198,6 +198,8 @@ class Batch:
         value = self.aligned(lane, tail)
         if not lane.batched or not lane.spec.weak or value.spec.dtype == dtype:
             return value
+        if dtype == np.bool_:
+            raise Refused("of a Python number beside arrays only its truth would be left")
         self.check_fits(lane, dtype)
         return self.cast(value, dtype)
 

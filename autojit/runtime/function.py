@@ -294,8 +294,10 @@ class Controller:
                 made = self._make_for(probe, values, heat)
         finally:
             self._lock.release()
+        if is_late:
+            return AGAIN
         if made is None or type(made) is Restart:
-            return AGAIN if is_late else made
+            return made
         probe.made_for = me, values
         return AGAIN
 
