@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import numpy as np
@@ -48,9 +49,44 @@ def test_a_share_of_the_time_may_be_spent(mine):
 
 def test_for_what_promises_to_be_faster_there_is_an_advance(mine, monkeypatch):
     monkeypatch.setattr(allowance, "ADVANCE", 0.4)
+    monkeypatch.setattr(allowance, "OF_PROMISED", 0.5)
+    assert mine.delay(0.25, promises=True)  # nobody knows for how long
+    mine.promise(0.2)
+    assert mine.delay(0.25, promises=True)
+    mine.promise(0.4)
+    mine.promise(0.1)  # another region
+    assert mine.delay(0.25) and not mine.delay(0.25, promises=True)  # half of it, and a share of 2 s
+    mine.promise(1e3)
     assert mine.delay(0.45) and not mine.delay(0.45, promises=True)
     mine.spend(0.45)
     assert mine.delay(0.06, promises=True)
+
+
+def test_what_a_thread_does_in_python_counts_as_far_as_it_holds_others_up(mine):
+    def work():
+        stop = time.thread_time() + 0.1
+        while time.thread_time() < stop:
+            pass
+
+    before = mine.spent
+    with mine.sharing():
+        work()  # nobody else goes on meanwhile
+    assert mine.spent - before == pytest.approx(0.1, abs=0.05)
+    before = mine.spent
+    with mine.sharing():
+        time.sleep(0.1)
+    assert mine.spent - before == pytest.approx(0.0, abs=0.05)
+    thread, data = (
+        threading.Thread(target=lambda: [np.sort(data) for _ in range(3)]),
+        np.random.default_rng(1).random(3_000_000),
+    )
+    thread.start()
+    before = mine.spent
+    with mine.sharing():
+        time.sleep(0.1)
+        while thread.is_alive():  # NumPy does not hold the interpreter
+            time.sleep(1e-3)
+    assert mine.spent - before < 0.05
 
 
 def test_what_others_do_counts_in_part(mine):

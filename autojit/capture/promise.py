@@ -33,10 +33,18 @@ _METHODS = frozenset(
 )
 #: ... and methods of these, and of random generators, that take long.
 _SLOW = frozenset(
-    "accumulate argmax argmin argpartition argsort at choice choose cumprod cumsum dot integers multivariate_normal "
-    "normal partition permutation permuted poisson rand randint randn random reduceat searchsorted shuffle sort "
-    "standard_normal tobytes tofile tolist uniform".split()
+    "accumulate argmax argmin argpartition argsort at beta binomial choice choose cumprod cumsum dot exponential gamma "
+    "integers lognormal multivariate_normal normal partition permutation permuted poisson rand randint randn random "
+    "reduceat searchsorted shuffle sort standard_exponential standard_gamma standard_normal tobytes tofile tolist "
+    "uniform".split()
 )
+#: Draws, and where among their arguments the shape of the result stands.
+_DRAWS = {
+    "choice": 1, "exponential": 1, "gamma": 2, "integers": 2, "normal": 2, "poisson": 1, "randint": 2, "random": 0,
+    "standard_normal": 0, "uniform": 2,
+}  # fmt: skip
+#: A draw of no more numbers takes no time.
+_FEW = 16
 #: Builtins that take no time.
 _BUILTINS = frozenset(
     "abs bool complex divmod enumerate float getattr hasattr int isinstance len max min range reversed round slice sum "
@@ -49,7 +57,7 @@ _Function = tuple[Sequence[ast.stmt], Mapping[str, object]]
 
 
 def fusable(
-    statements: Sequence[ast.stmt], namespace: Mapping[str, object], callees: Mapping[str, _Function]
+    statements: Sequence[ast.stmt], namespace: Mapping[str, object], callees: Mapping[str, Sequence[_Function]]
 ) -> int | None:
     """How many operations on arrays stand in some statements and in the functions that they call.
 
@@ -58,7 +66,8 @@ def fusable(
     Args:
         statements: The statements.
         namespace: The globals of their function.
-        callees: The statements and globals of functions of the user's, by name.
+        callees: The statements and globals of functions of the user's, by name: of all methods with that name, since
+            nobody knows whose is called.
 
     Returns:
         How many; `None` where something is called that may take most of the time and is no such operation, such as a
@@ -70,7 +79,7 @@ def fusable(
 class _Counter:
     """Counts operations, those of a function once."""
 
-    def __init__(self, callees: Mapping[str, _Function]) -> None:
+    def __init__(self, callees: Mapping[str, Sequence[_Function]]) -> None:
         self.callees = callees
         self._known: dict[tuple[str, int], int | None] = {}
 
@@ -87,7 +96,7 @@ class _Counter:
                 elif isinstance(node, ast.Compare | ast.UnaryOp):
                     count = 1
                 elif isinstance(node, ast.Call):
-                    count = self._of_call(node.func, namespace, deepest)
+                    count = 0 if _is_short_draw(node, namespace) else self._of_call(node.func, namespace, deepest)
                 if count is None:
                     return None
                 found += count
@@ -126,8 +135,33 @@ class _Counter:
         key = name, deepest
         if key not in self._known:
             self._known[key] = 0  # while it is looked into
-            self._known[key] = self.count(*self.callees[name], deepest - 1)
+            counts = [self.count(*function, deepest - 1) for function in self.callees[name]]
+            known = [count for count in counts if count is not None]
+            self._known[key] = max(known, default=0) if len(known) == len(counts) else None
         return self._known[key]
+
+
+def _is_short_draw(call: ast.Call, namespace: Mapping[str, object]) -> bool:
+    """Whether a call is one like `rng.uniform(0, 1)` or `rng.uniform(low, high, 2)`: a few random numbers."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if name not in _DRAWS or any(isinstance(arg, ast.Starred) for arg in call.args):
+        return False
+    place, keywords = _DRAWS[name], {keyword.arg: keyword.value for keyword in call.keywords}
+    size = call.args[place] if len(call.args) > place else keywords.get("size")
+    if size is None:  # the other arguments may be arrays
+        return all(_is_number(value, namespace) for value in (*call.args, *keywords.values()))
+    return isinstance(size, ast.Constant) and isinstance(size.value, int) and size.value <= _FEW
+
+
+def _is_number(node: ast.expr, namespace: Mapping[str, object]) -> bool:
+    """Whether an expression is made of constants alone, `np.pi` among them."""
+    if isinstance(node, ast.BinOp):
+        return _is_number(node.left, namespace) and _is_number(node.right, namespace)
+    if isinstance(node, ast.UnaryOp):
+        return _is_number(node.operand, namespace)
+    if isinstance(node, ast.Attribute):
+        return isinstance(_of_module(node, namespace), float)
+    return isinstance(node, ast.Constant)
 
 
 def _of_module(attribute: ast.Attribute, namespace: Mapping[str, object]) -> Any:

@@ -23,10 +23,12 @@ _PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") e
 SHARE = 0.05
 #: ... and this part of those that plans have saved ...
 OF_SAVED = 0.5
-#: ... and so many seconds at once where a plan promises to be faster: where another processor is free they will do to
-#: open the door, and for a capture or two.
-ADVANCE = 0.4
-#: What other threads do takes so much of the program's time: they share the interpreter ...
+#: ... and, where a plan promises to be faster, this part of the seconds that NumPy has taken for its calls: the program
+#: will take as long again, as far as anybody knows, and the plan half of it ...
+OF_PROMISED = 0.5
+#: ... but no more seconds than these: promises are not always kept.
+ADVANCE = 0.8
+#: What other threads do takes so much of the program's time, if nobody has measured it: they share the interpreter ...
 BESIDE = min(0.25, 0.5 / _PROCESSORS)
 #: ... and what other processes do: they share caches, memory and clock.
 ELSEWHERE = 0.05 if _PROCESSORS > 1 and hasattr(os, "SCHED_IDLE") else 0.25
@@ -47,11 +49,13 @@ class Allowance:
     Attributes:
         is_limited: Whether there is a limit; where the user has named the functions, there is none.
         spent: The seconds that the program has waited for plans, with the part that counts of what was done beside.
+        promised: The seconds that NumPy has taken for calls of one region whose plans promise to be faster; regions
+            stand inside each other, so that those of several do not add up.
     """
 
     def __init__(self) -> None:
         self.is_limited = False
-        self.spent = 0.0
+        self.spent = self.promised = 0.0
         self._begun = time.perf_counter()
         self._gained = 0.0
         #: The probes whose plans are kept, with the hits whose savings are counted and the seconds that a hit saves.
@@ -73,7 +77,8 @@ class Allowance:
         if not self.is_limited:
             return 0.0
         passed = time.perf_counter() - self._begun
-        lacking = self.spent + seconds - ADVANCE * promises - OF_SAVED * self.saved
+        advance = min(ADVANCE, OF_PROMISED * self.promised) if promises else 0.0
+        lacking = self.spent + seconds - advance - OF_SAVED * self.saved
         return max(0.0, lacking / SHARE - passed)
 
     def delay_of_capture(self, seconds: float, promises: bool = False) -> float:
@@ -116,6 +121,10 @@ class Allowance:
                 kept.append((reference, hits, gain))
         return kept
 
+    def promise(self, seconds: float) -> None:
+        """NumPy has taken so many seconds for calls of a region whose plan promises to be faster."""
+        self.promised = max(self.promised, seconds)
+
     def spend(self, seconds: float, part: float = 1.0) -> None:
         """So many seconds were spent.
 
@@ -133,6 +142,21 @@ class Allowance:
             yield
         finally:
             self.spend(time.perf_counter() - start, part)
+
+    @contextlib.contextmanager
+    def sharing(self) -> Iterator[None]:
+        """What this thread does meanwhile, in Python, keeps the program's threads from going on: that is spent.
+
+        A program in short calls of NumPy's loses all of the time, since each call gives up the interpreter and waits
+        for it again; one in long calls loses next to nothing.
+        """
+        start, own, all_threads = time.perf_counter(), time.thread_time(), time.process_time()
+        try:
+            yield
+        finally:
+            own = time.thread_time() - own
+            others = time.process_time() - all_threads - own
+            self.spend(max(0.0, min(own, time.perf_counter() - start - others)))
 
     def gain(self, seconds: float) -> None:
         """A plan has saved so many seconds."""

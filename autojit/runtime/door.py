@@ -19,7 +19,7 @@ import numpy as np
 from autojit.compile.service import SERVICE
 from autojit.errors import AutojitError
 from autojit.runtime import heat
-from autojit.runtime.allowance import ALLOWANCE, BESIDE, part_of_compiling
+from autojit.runtime.allowance import ALLOWANCE, part_of_compiling
 from autojit.runtime.background import BACKGROUND, making
 from autojit.runtime.forks import cuts_off_if
 from autojit.runtime.interrupts import deferred
@@ -27,6 +27,8 @@ from autojit.versions import unsuited
 
 #: Seconds that opening takes.
 SECONDS = 0.2
+#: ... of a program's own time, if a thread beside it does.
+_BESIDE = 0.15
 #: Seconds that the process that compiles takes for its own imports.
 _SERVICE_STARTS = 1.0
 #: Where NumPy is not itself, or nobody is there yet who compiles, it is looked at again after so many seconds.
@@ -114,7 +116,8 @@ class Door:
         # Beside the program garbage is collected as ever: the program may look, or fork.
         collecting = contextlib.nullcontext() if is_beside else _uncollected()
         # What is called meanwhile is NumPy's.
-        with ALLOWANCE.spending(BESIDE if is_beside else 1.0), deferred(), making(), collecting:
+        spending = ALLOWANCE.sharing() if is_beside else ALLOWANCE.spending()
+        with spending, deferred(), making(), collecting:
             maker = importlib.import_module(_MAKER)
             self._error = _replaced()  # meanwhile: nobody knows what the table holds
             if self._error:
@@ -170,15 +173,15 @@ class Door:
             return self.is_open
         if ALLOWANCE.is_limited and not is_sure:
             if not BACKGROUND.is_busy() and self._may_start_service(promises) and self._can_open():
-                BACKGROUND.submit(self._open_beside)
+                if not ALLOWANCE.delay(_BESIDE, promises):
+                    BACKGROUND.submit(self._open_beside)
             return False
         return self._can_open()
 
     def _may_start_service(self, promises: bool) -> bool:
-        """Whether what is needed to make plans may take the time that it does; where it may, that is spent."""
+        """Whether the process that compiles may take the time that its start does; where it may, that is spent."""
         if not self._is_started:
-            price = _SERVICE_STARTS * part_of_compiling() + SECONDS * BESIDE
-            if ALLOWANCE.delay(price, promises):
+            if ALLOWANCE.delay(_SERVICE_STARTS * part_of_compiling(), promises):
                 return False
             self._is_started = True
             ALLOWANCE.spend(_SERVICE_STARTS, part_of_compiling())

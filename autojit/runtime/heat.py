@@ -58,14 +58,15 @@ class Heat:
         kind: Dtype and shape of each array among the live-ins, the type of each other one.
         calls: How many have run in NumPy.
         seconds: The time they took in all, with those that nobody has asked about.
-        seen: What it was when the last nap began.
+        timed: The time of those that were timed.
+        seen: What `seconds` was when the last nap began.
         last: The times of the last ones.
         is_new: Whether nobody has asked yet what earlier processes have measured.
         verdict: What they have.
         promises: Whether the region's text promises that a plan will be faster; `None` if nobody has read it.
     """
 
-    __slots__ = ("calls", "is_new", "kind", "last", "promises", "seconds", "seen", "verdict")
+    __slots__ = ("calls", "is_new", "kind", "last", "promises", "seconds", "seen", "timed", "verdict")
 
     def __init__(self, kind: tuple[Any, ...] = ()) -> None:
         self.kind = kind
@@ -73,18 +74,19 @@ class Heat:
         self.verdict: Any = None
         self.promises: bool | None = None
         self.calls = 0
-        self.seconds = self.seen = 0.0
+        self.seconds = self.seen = self.timed = 0.0
         self.last: deque[float] = deque(maxlen=LAST)
 
     def add(self, seconds: float) -> None:
         """Note a run in NumPy."""
         self.calls += 1
         self.seconds += seconds
+        self.timed += seconds
         self.last.append(seconds)
 
     def cool(self) -> None:
         """A region is captured. Calls of this kind that the plan does not take begin to count again."""
-        self.calls, self.seconds, self.seen = 0, 0.0, 0.0
+        self.calls, self.seconds, self.seen, self.timed = 0, 0.0, 0.0, 0.0
 
     @property
     def is_of_floats(self) -> bool:
@@ -102,6 +104,11 @@ class Heat:
     def best(self) -> float:
         """The shortest of the last runs; 0.0 if there was none."""
         return min(self.last, default=0.0)
+
+    @property
+    def mean(self) -> float:
+        """How long a run takes on average: some may return at once, and the others take all of the time."""
+        return self.timed / max(1, self.calls)
 
 
 def price_of(capture_seconds: float, dropped: int, is_part: bool = False) -> float:
@@ -162,6 +169,11 @@ class HeatMap:
         found = max(list(self._kinds.values()), key=lambda heat: heat.seconds, default=None)
         return found if found is not None and found.seconds else None
 
+    @property
+    def promised(self) -> float:
+        """The seconds of the calls for which the region promises to be faster compiled."""
+        return sum(heat.seconds for heat in list(self._kinds.values()) if heat.promises)
+
     def are_tiny(self) -> bool:
         """Whether no plan could be faster, whatever the kind of call: they are, and not a few that take most time."""
         if self._last < SEEN:
@@ -192,10 +204,20 @@ class HeatMap:
         if seconds <= passed or is_tiny:
             return 0.0
         seconds = min(max(seconds, least), most)
-        for heat in (*list(self._kinds.values()), *others):
-            heat.seconds += (heat.seconds - heat.seen) * seconds / passed
-            heat.seen = heat.seconds
+        self._pass_over(seconds / passed, others)
         return seconds
+
+    def wait(self, seconds: float) -> None:
+        """Nobody asks about the calls of the seconds to come: they are taken for such as the last ones."""
+        passed = max(perf_counter() - self._since, 1e-9)
+        self.go_on()
+        self._pass_over(seconds / passed)
+
+    def _pass_over(self, times: float, others: Sequence[Heat] = ()) -> None:
+        """Add so many times as much as was timed since this was done before."""
+        for heat in (*list(self._kinds.values()), *others):
+            heat.seconds += (heat.seconds - heat.seen) * times
+            heat.seen = heat.seconds
 
     def are_long(self) -> bool:
         """Whether the last calls were, so that asking about them costs next to nothing."""

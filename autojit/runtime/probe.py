@@ -270,9 +270,15 @@ class Probe:
         return seconds > 0 and self.nap_for(seconds)
 
     def wait_for(self, seconds: float) -> None:
-        """Take a nap, for at most a second, because nothing can come of asking before; plans are asked all the same."""
-        if all(map(is_to_come, self.plans)) and not self.takeovers:  # a call may come whose loop can be taken over
-            self.nap_for(min(seconds, _NAP[1]))
+        """Take a nap, for at most a second, because nothing can come of asking before; plans are asked all the same.
+
+        Some calls are timed between two naps: what NumPy takes for all of them decides how long there is to wait.
+        """
+        if not self.heats.is_due() or self.takeovers:  # a call may come whose loop can be taken over
+            return
+        seconds = min(seconds, _NAP[1])
+        if all(map(is_to_come, self.plans)) and self.nap_for(seconds):
+            self.heats.wait(seconds)
 
     def nap_for(self, seconds: float) -> bool:
         """Ask about no call for some seconds, which must end: `False` if nobody can see to that."""

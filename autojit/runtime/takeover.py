@@ -172,6 +172,8 @@ class Takeover:
         if self._outlook is None:  # the program's thread is to look
             return True
         wins, promises = self._outlook
+        if promises:
+            ALLOWANCE.promise(seconds)
         is_allowed = wins or not ALLOWANCE.delay_of_capture(self.probe.price, promises)
         return is_allowed and DOOR.is_worth(seconds, wins, promises)
 

@@ -66,8 +66,8 @@ class WarmUp:
         if not ALLOWANCE.is_limited:
             return DOOR.is_open or self._opens(heat)
         delay = self._delay(probe, heat, verdict is not None and verdict.wins)
-        if delay:
-            probe.wait_for(delay)
+        if delay:  # what its calls take meanwhile counts for what promises to be faster
+            probe.wait_for(min(delay, SOON) if heat.promises else delay)
         return not delay
 
     def _delay(self, probe: Probe, heat: Heat, wins: bool) -> float:
@@ -82,29 +82,36 @@ class WarmUp:
         """Whether the text of a region promises that a plan is faster, for calls of a kind."""
         if heat.promises is None:
             count = self.fusable(probe) or 0
-            heat.promises = count >= MANY and heat.best >= EACH * count and heat.is_of_floats
+            heat.promises = count >= MANY and heat.mean >= EACH * count and heat.is_of_floats
+        if heat.promises:
+            ALLOWANCE.promise(probe.heats.promised)
         return heat.promises
 
-    def _callees(self) -> dict[str, Any]:
-        """The controllers of the functions that native statements have called, by name."""
-        found = {callee.original.__name__: callee for callee in list(self.controller.callees)}
-        for function in self.controller.twins.functions:  # which has its own, or is decorated
-            callee = vars(function).get("__autojit_controller__")
+    def _callees(self) -> dict[str, list[Any]]:
+        """The controllers of the functions that native statements have called, by name: classes share some."""
+        found: dict[str, list[Any]] = {}
+        functions = list(self.controller.twins.functions)  # which have their own, or are decorated
+        theirs = [vars(function).get("__autojit_controller__") for function in functions]
+        for callee in (*self.controller.callees, *theirs):
             if callee is not None and callee is not self.controller:
-                found[function.__name__] = callee
+                others = found.setdefault(callee.original.__name__, [])
+                if callee not in others:
+                    others.append(callee)
         return found
 
     def fusable(self, probe: Probe) -> int | None:
         """As `fusable` has it, for the region of a probe."""
         callees = self._callees()
-        key = probe.region.number, len(callees)
+        key = probe.region.number, sum(map(len, callees.values()))
         if key not in self._fusable:
             self._fusable[key] = self._count(probe, callees)
         return self._fusable[key]
 
-    def _count(self, probe: Probe, callees: dict[str, Any]) -> int | None:
-        trees = {name: callee.tree for name, callee in callees.items() if callee.tree is not None}
-        functions = {name: (tree.root.statements, tree.source.namespace) for name, tree in trees.items()}
+    def _count(self, probe: Probe, callees: dict[str, list[Any]]) -> int | None:
+        functions = {
+            name: [(one.tree.root.statements, one.tree.source.namespace) for one in named if one.tree is not None]
+            for name, named in callees.items()
+        }
         return fusable(probe.region.statements, self.controller.tree.source.namespace, functions)
 
     def _is_left_to_callees(self, probe: Probe, heat: Heat) -> bool:
@@ -116,7 +123,7 @@ class WarmUp:
             return False
         calls = (node.func for s in probe.region.statements for node in walk(s) if isinstance(node, ast.Call))
         names = {getattr(function, "attr", getattr(function, "id", "")) for function in calls}
-        called = [callee for name, callee in self._callees().items() if name in names]
+        called = [callee for name, named in self._callees().items() if name in names for callee in named]
         if not any(callee.tree is not None and callee.tree.root.parts is not None for callee in called):
             return False
         heat.cool()  # it is looked at again when as much time has passed
