@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from autojit import config as flags
 from autojit.config import Config
 from autojit.errors import AutojitError, FlagError
-from autojit.launch import hook
+from autojit.launch import hook, memory
 from autojit.launch.rewrite import script_code_of
 from autojit.launch.scope import Scope
 from autojit.launch.tracebacks import clean
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from autojit.launch.reporting import Reporting
 
 USAGE = (
-    "python -m autojit run [--include=NAMES] [--exclude=NAMES] [--summary] [--report=FILE] [--FLAG=VALUE ...] "
-    "(SCRIPT | -m MODULE) ..."
+    "python -m autojit run [--include=NAMES] [--exclude=NAMES] [--summary] [--report=FILE] [--keep_memory=0] "
+    "[--FLAG=VALUE ...] (SCRIPT | -m MODULE) ..."
 )
 #: The part that autojit has of the time until the program begins; the rest is Python's and NumPy's.
 OURS = 0.6
-_OPTIONS = ("include", "exclude", "summary", "report")
+_OPTIONS = ("include", "exclude", "summary", "report", "keep_memory")
 
 
 def parse(words: Sequence[str]) -> tuple[argparse.Namespace, Config]:
@@ -54,6 +54,9 @@ def parse(words: Sequence[str]) -> tuple[argparse.Namespace, Config]:
     parser.add_argument("--exclude", default="", help="names of modules that stay as they are")
     parser.add_argument("--summary", action="store_true", help="tell at the end, on stderr, what was gained")
     parser.add_argument("--report", metavar="FILE", help="write at the end what became of each function; - for stderr")
+    parser.add_argument(
+        "--keep_memory", type=int, choices=(0, 1), default=1, help="0: freed memory goes back to the system at once"
+    )
     try:
         given, others = parser.parse_known_args(words[:count])
     except argparse.ArgumentError as error:
@@ -87,6 +90,8 @@ def prepare(words: Sequence[str]) -> Callable[[], int]:
     names = {"reporting": given.report is not None or given.summary, "summary": given.summary}
     late = {name: importlib.import_module(f"autojit.launch.{name}") for name, is_asked in names.items() if is_asked}
     hook.install(scope, config)
+    if given.keep_memory and config.auto_jit:
+        memory.keep_freed()
     ALLOWANCE.spend(OURS * time.process_time())
     if given.report is not None:  # somebody wants to know what would become of each function
         ALLOWANCE.is_limited = False
