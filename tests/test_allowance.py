@@ -97,6 +97,19 @@ def test_what_others_do_counts_in_part(mine):
     assert mine.spent == pytest.approx(before + 0.05 + 0.25 * allowance.MOST_BESIDE)
 
 
+def test_a_program_that_uses_all_processors_loses_more(mine, monkeypatch):
+    monkeypatch.setattr(allowance, "_PROCESSORS", 3)
+    monkeypatch.setattr(allowance, "ALLOWANCE", mine)
+    mine._begun, mine._used = time.perf_counter() - 1e4, time.process_time() - 1e4
+    assert mine.crowding == 0.0 and allowance.part_of_compiling() <= 0.25
+    mine._used -= 1e4  # two of three
+    assert mine.crowding == pytest.approx(0.5, abs=0.01) and allowance.part_of_compiling() == mine.crowding
+    mine._used -= 1e6
+    assert mine.crowding == 1.0
+    monkeypatch.setattr(allowance, "_PROCESSORS", 1)
+    assert mine.crowding == 0.0
+
+
 def test_what_plans_save_may_be_spent(mine):
     probe = Probe()
     mine.spend(1.0)

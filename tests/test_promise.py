@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -145,6 +146,10 @@ def test_calls_that_return_at_once_say_nothing_of_the_others():
         ([np.arange(3) > 1, object()], False),
         (["abc", 3, [1.0], np.float64(1), None], False),
         ([object()], True),
+        ([SimpleNamespace(cells=np.zeros(3, np.uint8), name="a")], False),
+        ([SimpleNamespace(cells=np.zeros(3, np.uint8), inner=SimpleNamespace(x=X))], True),
+        ([SimpleNamespace(cells=[X])], True),
+        ([SimpleNamespace(cells=np.zeros(3, int)), X], True),
         ([], False),
     ],
 )

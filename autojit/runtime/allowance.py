@@ -39,8 +39,8 @@ CAPTURE, COMPILATION = 0.03, 0.2
 
 
 def part_of_compiling() -> float:
-    """What part of a compilation in the background the program loses."""
-    return ELSEWHERE if SERVICE.is_wanted else BESIDE
+    """What part of a compilation in the background the program loses: more, where it uses all processors itself."""
+    return max(ELSEWHERE if SERVICE.is_wanted else BESIDE, ALLOWANCE.crowding)
 
 
 class Allowance:
@@ -56,7 +56,7 @@ class Allowance:
     def __init__(self) -> None:
         self.is_limited = False
         self.spent = self.promised = 0.0
-        self._begun = time.perf_counter()
+        self._begun, self._used = time.perf_counter(), time.process_time()
         self._gained = 0.0
         #: The probes whose plans are kept, with the hits whose savings are counted and the seconds that a hit saves.
         self._kept: list[tuple[weakref.ref[Any], int, float]] = []
@@ -89,6 +89,15 @@ class Allowance:
             promises: Whether the plan promises to be faster.
         """
         return self.delay((seconds or CAPTURE) + COMPILATION * part_of_compiling(), promises)
+
+    @property
+    def crowding(self) -> float:
+        """What part of the processors besides its first one the program keeps busy itself, by BLAS for one."""
+        passed = time.perf_counter() - self._begun
+        if _PROCESSORS == 1 or passed <= 0.0:
+            return 0.0
+        used = (time.process_time() - self._used) / passed
+        return min(1.0, max(0.0, used - 1.0) / (_PROCESSORS - 1))
 
     @property
     def saved(self) -> float:

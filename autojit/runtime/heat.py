@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import types
 from collections import OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -25,6 +25,8 @@ MANY = 6
 EACH = 5e-6
 #: Types of values that hold no arrays, or seldom.
 _WITHOUT_ARRAYS = (int, float, complex, bool, str, bytes, list, tuple, dict, set, range, type(None), types.FunctionType)
+#: How many attributes of an object are looked at, and at how many objects inside each other.
+_MOST_ATTRIBUTES, _DEEPEST = 64, 2
 #: How many kinds of calls are told apart; those not seen for the longest time are forgotten.
 MOST = 64
 #: A plan is kept when it needs at most this fraction of NumPy's time.
@@ -56,6 +58,7 @@ class Heat:
 
     Attributes:
         kind: Dtype and shape of each array among the live-ins, the type of each other one.
+        held: The kinds of the dtypes of arrays that other live-ins had as attributes at the first call.
         calls: How many have run in NumPy.
         seconds: The time they took in all, with those that nobody has asked about.
         timed: The time of those that were timed.
@@ -66,10 +69,11 @@ class Heat:
         promises: Whether the region's text promises that a plan will be faster; `None` if nobody has read it.
     """
 
-    __slots__ = ("calls", "is_new", "kind", "last", "promises", "seconds", "seen", "timed", "verdict")
+    __slots__ = ("calls", "held", "is_new", "kind", "last", "promises", "seconds", "seen", "timed", "verdict")
 
-    def __init__(self, kind: tuple[Any, ...] = ()) -> None:
+    def __init__(self, kind: tuple[Any, ...] = (), held: frozenset[str] = frozenset()) -> None:
         self.kind = kind
+        self.held = held
         self.is_new = True
         self.verdict: Any = None
         self.promises: bool | None = None
@@ -94,10 +98,10 @@ class Heat:
 
         Of integers and bools NumPy's loops take so many at once that a fused loop saves little.
         """
-        dtypes = [part[0] for part in self.kind if isinstance(part, tuple)]
+        found = {part[0].kind for part in self.kind if isinstance(part, tuple)} | self.held
         others = [part for part in self.kind if not isinstance(part, tuple)]
-        if dtypes:
-            return any(dtype.kind in "fc" for dtype in dtypes)
+        if found:
+            return bool(found & {"f", "c"})
         return any(kind not in _WITHOUT_ARRAYS and not issubclass(kind, np.generic) for kind in others)
 
     @property
@@ -122,6 +126,27 @@ def price_of(capture_seconds: float, dropped: int, is_part: bool = False) -> flo
     return max(PAYS_AFTER * (OF_A_PART if is_part else 1), WAITS * capture_seconds) * (1 << min(dropped, 30))
 
 
+def _held(values: Iterable[Any], deepest: int = _DEEPEST) -> frozenset[str]:
+    """The kinds of the dtypes of arrays that objects have as attributes, or objects that these have."""
+    found: set[str] = set()
+    for value in values:
+        attributes = _attributes(value)
+        found |= {attribute.dtype.kind for attribute in attributes if isinstance(attribute, np.ndarray)}
+        if deepest > 1:
+            found |= _held(attributes, deepest - 1)
+    return frozenset(found)
+
+
+def _attributes(value: Any) -> list[Any]:
+    """The values of an object's attributes, of which no code of the user's is asked."""
+    if isinstance(value, (*_WITHOUT_ARRAYS, type, types.ModuleType, np.ndarray)):
+        return []
+    try:
+        return list(object.__getattribute__(value, "__dict__").values())[:_MOST_ATTRIBUTES]
+    except (AttributeError, TypeError, RuntimeError):  # none, or another thread adds one
+        return []
+
+
 class HeatMap:
     """The kinds of calls of one region."""
 
@@ -139,7 +164,7 @@ class HeatMap:
         heat = self._kinds.get(key)
         if heat is None:
             kind = tuple([(v.dtype, v.shape) if type(v) is np.ndarray else type(v) for v in values])
-            heat = self._kinds[key] = Heat(kind)
+            heat = self._kinds[key] = Heat(kind, _held(values))
             if len(self._kinds) > MOST:
                 self._kinds.popitem(last=False)
         else:
