@@ -101,9 +101,9 @@ def test_a_program_that_uses_all_processors_loses_more(mine, monkeypatch):
     monkeypatch.setattr(allowance, "_PROCESSORS", 3)
     monkeypatch.setattr(allowance, "ALLOWANCE", mine)
     mine._begun, mine._used = time.perf_counter() - 1e4, time.process_time() - 1e4
-    assert mine.crowding == 0.0 and allowance.part_of_compiling() <= 0.25
+    assert mine.crowding < 1e-6 and allowance.part_of_compiling() <= 0.25
     mine._used -= 1e4  # two of three
-    assert mine.crowding == pytest.approx(0.5, abs=0.01) and allowance.part_of_compiling() == mine.crowding
+    assert mine.crowding == pytest.approx(0.5, abs=0.01) and allowance.part_of_compiling() == pytest.approx(0.5, abs=0.01)
     mine._used -= 1e6
     assert mine.crowding == 1.0
     monkeypatch.setattr(allowance, "_PROCESSORS", 1)

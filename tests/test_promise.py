@@ -15,7 +15,7 @@ from autojit.capture.promise import fusable
 from autojit.runtime import warmup
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.background import BACKGROUND
-from autojit.runtime.heat import EACH, MANY, Heat, HeatMap
+from autojit.runtime.heat import EACH, MANY, SHORT, Heat, HeatMap
 from tests.measuring import X, compiling_pays  # noqa: F401 -- a fixture
 
 NAMES = {"np": np, "math": math, "signal": signal, "other": lambda x: x, "K": 3}
@@ -119,7 +119,7 @@ def test_calls_that_take_microseconds_promise_nothing(monkeypatch):
     fast = aj.autocluster(long_chain, policy="measured")
     fast(X)
     (probe,) = fast.__autojit_controller__.probes.values()
-    for mean, promises in ((EACH, False), (EACH * 20, True)):
+    for mean, promises in ((EACH, False), (EACH * 20, False), (2 * SHORT, True)):
         monkeypatch.setattr(Heat, "mean", mean)
         heat = Heat(((X.dtype, X.shape),))
         assert fast.__autojit_controller__.warm_up.promises(probe, heat) is promises

@@ -21,7 +21,7 @@ WAITS = 4.0
 LOST = 8.0
 #: A region promises to be faster compiled that holds so many operations on arrays, and nothing that takes longer ...
 MANY = 6
-#: ... if NumPy spends more seconds on each: less is spent on what comes before the arrays.
+#: ... if NumPy spends more seconds on each, less is spent on what comes before the arrays, and calls are not `SHORT`.
 EACH = 5e-6
 #: Types of values that hold no arrays, or seldom.
 _WITHOUT_ARRAYS = (int, float, complex, bool, str, bytes, list, tuple, dict, set, range, type(None), types.FunctionType)

@@ -15,7 +15,7 @@ from autojit.runtime import plans
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.door import DOOR
-from autojit.runtime.heat import EACH, LOST, MANY, Heat, price_of
+from autojit.runtime.heat import EACH, LOST, MANY, SHORT, Heat, price_of
 from autojit.runtime.probe import Probe
 from autojit.runtime.remembered import Remembered, Verdict, key_of, kind_of
 from autojit.runtime.waiting import waits
@@ -82,7 +82,7 @@ class WarmUp:
         """Whether the text of a region promises that a plan is faster, for calls of a kind."""
         if heat.promises is None:
             count = self.fusable(probe) or 0
-            heat.promises = count >= MANY and heat.mean >= EACH * count and heat.is_of_floats
+            heat.promises = count >= MANY and heat.mean >= max(SHORT, EACH * count) and heat.is_of_floats
         if heat.promises:
             ALLOWANCE.promise(probe.heats.promised)
         return heat.promises
