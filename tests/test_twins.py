@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+
 import numpy as np
 import pytest
 
@@ -48,25 +50,22 @@ def settled(twins, *functions):
 
 
 def test_asking_rests_when_nothing_new_comes(watch):
-    asks = []
-    twins = Twins(lambda function: function, lambda ask: asks.append(ask) or True)
+    twins = Twins(lambda function: function, rests=True)
     settled(twins, plain)
-    assert asks == [False] and watch.napping == [twins]
+    assert not twins.asks and watch.napping == [twins]
+    settled(twins, plain)  # a statement that has begun
+    assert watch.napping == [twins]
     twins.rouse()
-    assert asks == [False, True]
+    assert twins.asks
     for number in range(11):
         assert twins.of(plain if number < 9 else other) is (plain if number < 9 else other)
-    assert asks == [False, True]  # what is new is looked at for a while
+    assert twins.asks  # what is new is looked at for a while
     settled(twins, plain, other)
-    assert asks[:3] == [False, True, False]
-    twins.close()
-    settled(twins, plain)
-    twins.rouse()
-    assert len(watch.napping) == asks.count(False)
+    assert not twins.asks
 
 
 def test_naps_grow(watch):
-    twins = Twins(lambda function: function, lambda ask: True)
+    twins = Twins(lambda function: function, rests=True)
     naps = []
     for _ in range(9):
         naps.append(twins._nap)
@@ -76,40 +75,24 @@ def test_naps_grow(watch):
 
 
 def test_where_nobody_can_wake_it_asking_goes_on(watch):
-    watch.takes, asks = False, []
-    twins = Twins(lambda function: function, lambda ask: asks.append(ask) or True)
+    watch.takes = False
+    twins = Twins(lambda function: function, rests=True)
     settled(twins, plain)
-    assert asks == [False, True]
+    assert watch.napping == [twins] and twins.asks
 
 
 def test_real_twins_are_always_asked_for(watch):
-    asks, twin = [], other
-    twins = Twins(lambda function: twin, lambda ask: asks.append(ask) or True)
+    twin = other
+    twins = Twins(lambda function: twin, rests=True)
     for _ in range(30):
         assert twins.of(plain) is twin
-    assert not asks
+    assert twins.asks and not watch.napping
 
 
-@pytest.mark.parametrize("error", [RecursionError, MemoryError, SyntaxError])
-def test_a_failure_to_rest_is_nobodys(watch, error):
-    def fail(asks):
-        raise error("no room")
-
-    twins = Twins(lambda function: function, fail)
+def test_some_ask_for_ever(watch):
+    twins = Twins(lambda function: function)
     settled(twins, plain)
-    settled(twins, plain, other)
-    assert not watch.napping
-
-
-def test_an_exception_of_the_programs_while_code_is_exchanged_is_the_programs(watch):
-    class Late(Exception):
-        pass
-
-    def fail(asks):
-        raise Late
-
-    with pytest.raises(Late):
-        settled(Twins(lambda function: function, fail), plain)
+    assert twins.asks and not watch.napping
 
 
 def shifted(x, k):
@@ -145,9 +128,9 @@ def test_functions_of_launched_programs_get_probes_in_place(watch, monkeypatch):
     assert controller._twin(shifted) is shifted  # as where two threads come at once
     assert shifted.__autojit_original__.__code__ is plain_code and len(controller.callees) == 1
     assert watch.napping == [controller.twins]
-    assert controller.twins not in iterate.__code__.co_consts
+    assert not controller.twins.asks
+    np.testing.assert_array_equal(iterate(np.ones(4), 30, shifted), expected[0])
     controller.twins.rouse()
-    assert controller.twins in iterate.__code__.co_consts
     for _ in range(2):
         np.testing.assert_array_equal(iterate(np.ones(4), 30, lambda x, k: doubled(x)), expected[1])
 
@@ -157,3 +140,61 @@ def test_functions_of_the_users_stay_as_they_are_where_one_is_decorated(watch):
     for _ in range(3):
         np.testing.assert_array_equal(fast(np.ones(4), 30, shifted), iterate(np.ones(4), 30, shifted))
     assert doubled.__code__ is code
+
+
+def conditional(x, n, f):
+    """Statements of all kinds that call what the caller gives."""
+    k = 0
+    while f(k) < n:
+        try:
+            y = f(x)
+            x = y if f(k) % 2 else [f(k), y][1]
+            assert f(k) >= 0, f("never")
+            del y
+            k += 1
+        finally:
+            print(f(""), end="")
+        for value in f([1.0]):
+            x = x + value
+        if f(k) > 100:
+            return None
+    return f(x)
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_statements_are_the_same_whether_they_ask_or_not(watch, asks):
+    def same(value):
+        calls.append(value)
+        return value
+
+    calls: list = []
+    expected = conditional(np.ones(3), 5, same), calls
+    calls = []
+    fast = aj.autocluster(conditional, policy="measured")
+    fast.__autojit_controller__.twins.asks = asks
+    np.testing.assert_array_equal(fast(np.ones(3), 5, same), expected[0])
+    assert len(calls) == len(expected[1])
+    for got, want in zip(calls, expected[1], strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+def raises(x, f):
+    y = f(
+        x,
+        f(x, 1),
+    )
+    print("", end="")
+    return f(y, 1 / 0)
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_tracebacks_name_the_same_places_whether_they_ask_or_not(watch, asks):
+    def places(function):
+        with pytest.raises(ZeroDivisionError) as caught:
+            function(np.ones(3), lambda x, y: x)
+        frames = traceback.extract_tb(caught.value.__traceback__)
+        return [(one.lineno, one.end_lineno, one.colno, one.end_colno) for one in frames if one.name == "raises"]
+
+    fast = aj.autocluster(raises, policy="measured")
+    fast.__autojit_controller__.twins.asks = asks
+    assert places(fast) == places(raises)

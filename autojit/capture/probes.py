@@ -25,7 +25,7 @@ _TIMED_DEPTH = 4
 _TRUSTED = ("numpy", "scipy", "math", "sys", "os", "time")
 
 
-def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object | None, timed: bool) -> types.CodeType:
+def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object, timed: bool) -> types.CodeType:
     """The function's code with probes.
 
     A region `R` with statements `S`, whose live-ins are bound, becomes
@@ -43,18 +43,23 @@ def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object | N
             finally:
                 if start and probe.gettrace() is None: probe.end(start)
 
+    A native statement that calls what may be a function of the user's, as `y = f(x)`, becomes
+
+        if twins.asks: y = twins.of(f)(x)
+        else: y = f(x)
+
     Args:
         tree: The regions.
         probes: By region number, an object with `on`, `enter(*live_ins)` and `unset`. A region without a
             probe stays as it is.
-        twins: An object whose `of(function)` says what to call instead of a function in native statements; `None`
-            to call the functions themselves.
+        twins: An object whose `of(function)` says what to call instead of a function in native statements, as long as
+            it `asks`.
         timed: Whether probes also have `begin()`, `end(start)` and `gettrace()`, and want to be told how long the
             statements take.
     """
     source = tree.source
     code = source.function.__code__
-    body = with_probes(tree, probes, timed, twins is not None)
+    body = with_probes(tree, probes, timed)
     node = source.node
     if isinstance(node, ast.Lambda):
         new = ast.copy_location(ast.FunctionDef("autojit_lambda", node.args, body, [], None, None), node)
@@ -85,9 +90,9 @@ def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object | N
     return inner(made).replace(co_name=code.co_name, co_qualname=code.co_qualname)
 
 
-def with_probes(tree: RegionTree, probes: Mapping[int, object], timed: bool, has_twins: bool) -> list[ast.stmt]:
+def with_probes(tree: RegionTree, probes: Mapping[int, object], timed: bool) -> list[ast.stmt]:
     """The statements of a tree with probes, which are constants: `MARK` and the region's number, and `TWINS`."""
-    return _Emitter(tree, probes, timed, has_twins).region(tree.root)
+    return _Emitter(tree, probes, timed).region(tree.root)
 
 
 class _Declarations(ast.NodeTransformer):
@@ -120,10 +125,10 @@ def _declare_first(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
 class _Emitter:
     """Puts the statements of a region tree together again, with probes."""
 
-    def __init__(self, tree: RegionTree, probes: Mapping[int, object], timed: bool, has_twins: bool) -> None:
+    def __init__(self, tree: RegionTree, probes: Mapping[int, object], timed: bool) -> None:
         self.probes = probes
         self.timed = timed
-        self.calls = _Calls(tree.source.namespace) if has_twins else None
+        self.calls = _Calls(tree.source.namespace)
 
     def region(self, region: Region) -> list[ast.stmt]:
         """The statements of a region, behind its probe."""
@@ -164,8 +169,15 @@ class _Emitter:
         return statement
 
     def with_twins(self, node: Any) -> Any:
-        """A statement or expression that calls what stands for the user's functions."""
-        return node if self.calls is None else self.calls.visit(node)
+        """A statement or expression that calls what stands for the user's functions, as long as that is asked for."""
+        asking = self.calls.visit(node)
+        if asking is node:
+            return node
+        asks = ast.Attribute(ast.Constant(TWINS), "asks", ast.Load())
+        made = ast.IfExp(asks, asking, node) if isinstance(node, ast.expr) else ast.If(asks, [asking], [node])
+        for part in (made, asks, asks.value):
+            ast.copy_location(part, node)
+        return made
 
     def counted(self, native: Native) -> tuple[ast.stmt, list[ast.stmt]]:
         """A loop that can be moved on, and what stands before its body: the rest of it may be taken over.

@@ -44,13 +44,12 @@ class ModuleLoop(Controller):
         self._source, self._usual = source, usual
         self.names = Names()
         super().__init__(source.function, config, False, strict_reasons, is_enabled(config))
-        self.twins.close()  # the code stays as it is
 
     def statements(self, mark: str) -> tuple[list[ast.stmt], dict[str, object]]:
         """What stands for the loop in the module, and what its constants stand for."""
         assert self.tree is not None
         marks = self.marks()
-        made = in_module(with_probes(self.tree, marks, self.warm_up is not None, True), mark)
+        made = in_module(with_probes(self.tree, marks, self.warm_up is not None), mark)
         clear = ast.Call(ast.Attribute(ast.Constant(mark), "clear", ast.Load()), [], [])
         made.append(ast.Expr(clear))
         first = self.tree.root.statements[0]

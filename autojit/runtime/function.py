@@ -19,7 +19,6 @@ from autojit.capture.source import put_code, source_of
 from autojit.config import Config
 from autojit.errors import CannotCapture, Reason, SourceLine, Trapped, Varies
 from autojit.runtime import plans
-from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.background import MAKING, making
 from autojit.runtime.controllers import CONTROLLERS
 from autojit.runtime.counters import Counters
@@ -88,10 +87,8 @@ class Controller:
         self.fuel = FUEL
         #: What measurement has chosen, where that is not the usual recipe.
         self.recipes: dict[RecipeKey, Recipe] = {}
-        #: The function's code with probes, by whether it asks for twins.
-        self._codes: dict[bool, types.CodeType] = {}
         self.warm_up = WarmUp(self) if config.policy == "measured" and not strict else None
-        self.twins = Twins(self._twin, self._ask_for_twins if self.warm_up is not None else None)
+        self.twins = Twins(self._twin, rests=self.warm_up is not None)
         self._maker: Maker | None = None
         self._lock = threading.RLock()  # one thread captures at a time
         self._looks_again = 0.0  # for probes that have slept long enough
@@ -133,42 +130,23 @@ class Controller:
 
     def renew(self) -> None:
         """Regions have been split: give the function the code with their probes."""
-        self._codes.clear()
         put_code(self.function, self.instrumented())
 
-    def _ask_for_twins(self, asks: bool) -> bool:
-        """Have native statements ask for twins, or not: tells whether that could be done now."""
-        if not self._lock.acquire(blocking=False):
-            return False
-        try:
-            code = self._codes.get(asks)
-            with ALLOWANCE.spending():
-                put_code(self.function, self.instrumented(asks) if code is None else code)
-        finally:
-            self._lock.release()
-        return True
-
-    def instrumented(self, asks: bool = True) -> types.CodeType:
-        """The function's code with probes before all regions that there are now.
-
-        Args:
-            asks: Whether native statements ask for twins.
-        """
+    def instrumented(self) -> types.CodeType:
+        """The function's code with probes before all regions that there are now."""
         assert self.tree is not None
-        marks, twins, is_timed = self.marks(), self.twins if asks else None, self.warm_up is not None
+        marks, is_timed = self.marks(), self.warm_up is not None
         try:
-            code = instrument(self.tree, marks, twins, is_timed)
+            return instrument(self.tree, marks, self.twins, is_timed)
         except SyntaxError:  # CPython takes 20 blocks inside each other; asking for names and timing need some
             marks = {number: mark for number, mark in marks.items() if not self.tree.regions[number].usual}
             try:
-                code = instrument(self.tree, marks, twins, is_timed)
+                return instrument(self.tree, marks, self.twins, is_timed)
             except SyntaxError:
                 if self.warm_up is None:
                     raise
                 self.switch(False)
-                code = self.original.__code__
-        self._codes[asks] = code
-        return code
+                return self.original.__code__
 
     def marks(self) -> dict[int, object]:
         """What stands in the code, by the region's number: probes for all regions that there are now, and takeovers."""
@@ -478,7 +456,6 @@ class Controller:
         what was written to a file among them, and not flushed, would be lost.
         """
         function, original, probes = self.function, self.original, self.probes
-        self.twins.close()
         if type(function) is types.FunctionType and self.tree is not None:
             put_code(function, original.__code__)
         for probe in probes.values():

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
-from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.watch import WATCH
 
 _FUNCTION, _METHOD = types.FunctionType, types.MethodType
@@ -45,19 +44,18 @@ class Twins:
 
     Args:
         make: Instruments a function: gives back the same one, with probes in it, or another one, its twin.
-        ask: Has the code ask about calls, or not: tells whether that could be done. `None` if it asks for ever.
+        rests: Whether that may be, or it is asked for ever.
 
     Attributes:
+        asks: Whether calls ask.
         wakes: When asking begins again.
     """
 
-    def __init__(
-        self, make: Callable[[types.FunctionType], types.FunctionType], ask: Callable[[bool], bool] | None = None
-    ) -> None:
+    def __init__(self, make: Callable[[types.FunctionType], types.FunctionType], rests: bool = False) -> None:
         self._make = make
-        self._ask = ask
+        self._may_rest = rests
+        self.asks = True
         self._asked = 0  # how often, since a function came that was not known
-        self._rests = False
         self._nap = _NAPS[0]
         self.wakes = 0.0
         self._known: dict[types.CodeType, tuple[Any, Any, bool]] = {}
@@ -98,36 +96,19 @@ class Twins:
     def _rest(self) -> None:
         """Be asked no more for a while, if that changes nothing."""
         self._asked = 0
-        ask = self._ask
-        if self._rests or ask is None:  # a loop that runs has the code that it began with
+        if not self._may_rest or not self.asks:
             return
         if any(twin is not original for original, twin, _ in list(self._known.values())):
             return  # real twins are always asked for
         self.wakes = perf_counter() + self._nap
-        try:
-            rests = ask(False)
-        except Exception as error:  # the stack may be nearly full, for one
-            if is_the_programs(error):
-                raise
-            self.close()
-            return
-        if rests:
-            self._rests = True
-            self._nap = min(2 * self._nap, _NAPS[1])
-            if not WATCH.rouses(self):
-                self.rouse()
+        self._nap = min(2 * self._nap, _NAPS[1])
+        self.asks = False
+        if not WATCH.rouses(self):
+            self.rouse()
 
     def rouse(self) -> None:
         """Be asked again."""
-        self._asked, self._rests = 0, False
-        ask = self._ask
-        if ask is not None and not ask(True):
-            self.wakes = perf_counter() + _NAPS[0]
-            WATCH.rouses(self)
-
-    def close(self) -> None:
-        """Change nothing any more."""
-        self._ask = None
+        self._asked, self.asks = 0, True
 
     def _add(self, function: types.FunctionType) -> tuple[Any, Any, bool]:
         code = function.__code__
