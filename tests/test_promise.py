@@ -199,3 +199,27 @@ def test_long_calls_are_left_to_functions_whose_captures_were_cut(monkeypatch, f
     heat = Heat(((X.dtype, X.shape),))
     found = [controller.warm_up._is_left_to_callees(one, heat) for one in controller.probes.values()]
     assert any(found) is left
+
+
+def multiplies(x):
+    return x @ x
+
+
+def passes_on(x):
+    print("", end="")
+    return multiplies(x) * 2
+
+
+def calls_deeply(x, n):
+    for _ in range(n):
+        print("", end="")
+        x = passes_on(x) / np.abs(x).max() + np.exp(-x) * x + np.sin(x) * 3 - x / (1 + x * x)
+    return x
+
+
+def test_functions_that_functions_call_are_looked_into():
+    fast = aj.autocluster(calls_deeply, policy="measured")
+    fast(np.eye(3), 2)
+    warm_up = fast.__autojit_controller__.warm_up
+    assert {name: len(named) for name, named in warm_up._all_callees().items()} == {"passes_on": 1, "multiplies": 1}
+    assert [warm_up.fusable(probe) for probe in fast.__autojit_controller__.probes.values()][0] is None
