@@ -221,5 +221,5 @@ def test_functions_that_functions_call_are_looked_into():
     fast = aj.autocluster(calls_deeply, policy="measured")
     fast(np.eye(3), 2)
     warm_up = fast.__autojit_controller__.warm_up
-    assert {name: len(named) for name, named in warm_up._all_callees().items()} == {"passes_on": 1, "multiplies": 1}
+    assert {"passes_on", "multiplies"} <= warm_up._others().keys()
     assert [warm_up.fusable(probe) for probe in fast.__autojit_controller__.probes.values()][0] is None

@@ -14,6 +14,7 @@ from autojit.ir.syntax import walk
 from autojit.runtime import plans
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.background import BACKGROUND
+from autojit.runtime.controllers import CONTROLLERS
 from autojit.runtime.door import DOOR
 from autojit.runtime.heat import EACH, LOST, MANY, SHORT, Heat, price_of
 from autojit.runtime.probe import Probe
@@ -90,25 +91,24 @@ class WarmUp:
     def _callees(self) -> dict[str, list[Any]]:
         """The controllers of the functions that native statements have called, by name: classes share some."""
         found: dict[str, list[Any]] = {}
-        for callee in _called_by(self.controller):
-            found.setdefault(callee.original.__name__, []).append(callee)
+        functions = list(self.controller.twins.functions)  # which have their own, or are decorated
+        theirs = [vars(function).get("__autojit_controller__") for function in functions]
+        for callee in dict.fromkeys((*self.controller.callees, *theirs)):
+            if callee is not None and callee is not self.controller:
+                found.setdefault(callee.original.__name__, []).append(callee)
         return found
 
-    def _all_callees(self) -> dict[str, list[Any]]:
-        """The same with those that these have called, and so on."""
-        found, left = [self.controller], [self.controller]
-        while left:
-            new = [callee for callee in _called_by(left.pop()) if callee not in found]
-            found += new
-            left += new
-        named: dict[str, list[Any]] = {}
-        for callee in found[1:]:
-            named.setdefault(callee.original.__name__, []).append(callee)
-        return named
+    def _others(self) -> dict[str, list[Any]]:
+        """The controllers of all other functions, by name: any of them may be called, by way of a method for one."""
+        found: dict[str, list[Any]] = {}
+        for other in list(CONTROLLERS):
+            if other is not self.controller:
+                found.setdefault(other.original.__name__, []).append(other)
+        return found
 
     def fusable(self, probe: Probe) -> int | None:
         """As `fusable` has it, for the region of a probe."""
-        callees = self._all_callees()
+        callees = self._others()
         key = probe.region.number, sum(map(len, callees.values()))
         if key not in self._fusable:
             self._fusable[key] = self._count(probe, callees)
@@ -203,11 +203,3 @@ class WarmUp:
         if disk is not None and self._memory is None:
             self._memory = Remembered(disk, key_of(self.controller.tree.source, repr(self.controller.config)))
         return self._memory
-
-
-def _called_by(controller: Any) -> list[Any]:
-    """The controllers of the functions that native statements of a function have called."""
-    functions = list(controller.twins.functions)  # which have their own, or are decorated
-    theirs = [vars(function).get("__autojit_controller__") for function in functions]
-    callees = dict.fromkeys(callee for callee in (*controller.callees, *theirs) if callee is not None)
-    return [callee for callee in callees if callee is not controller]
