@@ -89,3 +89,17 @@ def test_the_option_is_a_switch(tmp_path):
         command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
     )
     assert done.returncode == 1 and "--keep_memory" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_older_versions_take_smaller_blocks(monkeypatch):
+    calls = []
+
+    class Library:
+        def mallopt(self, what, size):
+            calls.append((what, size))
+            return int(size < 1 << 30)
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: Library())
+    monkeypatch.setattr(memory, "is_users", lambda: False)
+    assert memory.keep_freed()
+    assert calls == [(-3, 1 << 30), (-3, 32 << 20), (-1, memory.KEPT)]

@@ -11,8 +11,8 @@ import ctypes
 import os
 from collections.abc import Mapping
 
-#: Blocks up to this size come from the heap and stay there, in bytes: the most that all versions of glibc take.
-LARGEST = 32 << 20
+#: Blocks up to this size come from the heap and stay there, in bytes; the second is the most that some versions take.
+LARGEST = 1 << 30, 32 << 20
 #: Free memory at the end of the heap is given back when it is more, in bytes.
 KEPT = 512 << 20
 # Of `mallopt`, in `malloc.h`.
@@ -47,4 +47,4 @@ def keep_freed() -> bool:
         return False
     if is_users():
         return False
-    return bool(mallopt(_MMAP_THRESHOLD, LARGEST)) and bool(mallopt(_TRIM_THRESHOLD, KEPT))
+    return any(mallopt(_MMAP_THRESHOLD, size) for size in LARGEST) and bool(mallopt(_TRIM_THRESHOLD, KEPT))
