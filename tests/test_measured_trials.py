@@ -168,6 +168,25 @@ def test_where_numpy_takes_long_it_is_timed_again_only_if_the_two_are_close():
     assert is_numpys()
     numpy.add(0.55)
     assert not is_numpys()
+    for runs in (3, 4, 5):  # as often as the plan
+        trial.times = [0.58] * runs
+        assert is_numpys() is (runs < 5)
+        numpy.add(0.6)
+
+
+def test_where_the_two_are_close_and_long_both_are_timed_several_times():
+    numpy, rough = Heat(()), Heat(())
+    trial = SimpleNamespace(times=[0.52] * 4, numpy=numpy, rough=rough, turns=Turns(False))
+    trial.controller = SimpleNamespace(config=SimpleNamespace(check=False))
+    for seconds, decides in ((0.59, False), (0.59, False), (0.58, False), (0.41, True)):
+        numpy.add(seconds)  # in new memory, most of them
+        trial._numpy_spent = Trial._numpy_spent.fget(trial)
+        assert bool(Trial._reference(trial)) is decides
+    assert Trial._reference(trial) == 0.41
+    trial.times = [0.52, 0.3]
+    numpy.last.clear(), numpy.cool()
+    numpy.add(0.59)
+    assert not Trial._reference(trial)  # the plan is timed four times
 
 
 def test_a_plan_wins_by_its_usual_run_not_by_a_lucky_one():

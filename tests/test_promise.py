@@ -11,7 +11,7 @@ import pytest
 from scipy import signal
 
 import autojit as aj
-from autojit.capture.promise import fusable
+from autojit.capture.promise import fusable, operations
 from autojit.runtime import warmup
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.background import BACKGROUND
@@ -45,6 +45,7 @@ def count(text, **callees):
         ("y = np.sort(x) + 1", None),
         ("y = np.linalg.solve(x, x)", None),
         ("y = np.random.rand(3) * 2", None),
+        ("y = np.einsum('ij,i->j', x, x) * 2", 2),
         ("y = rng.normal(size=n) * 2", None),
         ("y = rng.normal(mean, 1.0) * 2", None),
         ("y = rng.normal(*shape) * 2", None),
@@ -84,6 +85,22 @@ def test_functions_of_the_users_are_looked_into():
     assert count(many.replace("g", "f"), f=[many], g=[many.replace("g", "h")], h=["return x * 2"]) == 100 + 200 * (
         100 + 200 * 300
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("y = w @ r[i]\ne = x[i] - y\nw = w + 2 * s * e * r[i]", 6),
+        ("y = np.linalg.norm(x) + np.argmin(x) + x.argmax() + np.sort(x)", 7),
+        ("y = rng.normal(mean, 1.0) * 2 + np.random.rand(3)", 4),
+        ("y = x.append(3)", 0),
+        ("print(x)", None),
+        ("y = sorted(x)", None),
+        ("y = signal.detrend(x) * 2", None),
+    ],
+)
+def test_operations_of_all_kinds_are_counted(text, number):
+    assert operations(ast.parse(text).body, NAMES, {}) == number
 
 
 def long_chain(x):
@@ -223,3 +240,19 @@ def test_functions_that_functions_call_are_looked_into():
     warm_up = fast.__autojit_controller__.warm_up
     assert {"passes_on", "multiplies"} <= warm_up._others().keys()
     assert [warm_up.fusable(probe) for probe in fast.__autojit_controller__.probes.values()][0] is None
+
+
+def test_loops_of_small_operations_promise():
+    def least_squares(x, w, n):
+        for k in range(n):
+            error = x[k] @ w - 1.0
+            w = w - 0.1 * error * x[k]
+        return w
+
+    for small in (True, False):
+        fast = aj.autocluster(least_squares, policy="measured")
+        controller = fast.__autojit_controller__
+        (takeover,) = [found for probe in controller.probes.values() for found in probe.takeovers]
+        heat = takeover.body.heats.of([np.eye(3), np.ones(3), 3])
+        heat.add(5e-6 if small else 5e-5)
+        assert takeover._promises() is small

@@ -19,7 +19,8 @@ _DEEPEST = 3
 #: Functions of NumPy's besides the ufuncs that are one pass over their arrays, or a part of one.
 _FUNCTIONS = frozenset(
     "abs all amax amin any arange array asarray atleast_1d atleast_2d average broadcast_to clip concatenate copy cross "
-    "diag diagonal diff empty empty_like expand_dims eye flip full full_like gradient heaviside hstack imag isclose "
+    "diag diagonal diff einsum empty empty_like expand_dims eye fill_diagonal flip full full_like gradient heaviside "
+    "hstack imag isclose "
     "iscomplex isreal linspace max mean meshgrid min moveaxis nan_to_num ones ones_like outer pad prod ravel real "
     "repeat reshape roll round sinc squeeze stack std sum swapaxes take tile trace transpose tril triu var vstack "
     "where zeros zeros_like".split()
@@ -73,14 +74,36 @@ def fusable(
         How many; `None` where something is called that may take most of the time and is no such operation, such as a
         matrix product, a sort or random numbers.
     """
-    return _Counter(callees).count(statements, namespace, _DEEPEST)
+    return _Counter(callees, None).count(statements, namespace, _DEEPEST)
+
+
+def operations(
+    statements: Sequence[ast.stmt], namespace: Mapping[str, object], callees: Mapping[str, Sequence[_Function]]
+) -> int | None:
+    """The same with operations of all kinds, such as a matrix product: how many there are where all arrays are small.
+
+    Args:
+        statements: As `fusable` has it.
+        namespace: As above.
+        callees: As above.
+
+    Returns:
+        How many; `None` where something else is called, such as `print`.
+    """
+    return _Counter(callees, 1).count(statements, namespace, _DEEPEST)
 
 
 class _Counter:
-    """Counts operations, those of a function once."""
+    """Counts operations, those of a function once.
 
-    def __init__(self, callees: Mapping[str, Sequence[_Function]]) -> None:
+    Args:
+        callees: As `fusable` has it.
+        slow: What an operation counts that is more than a pass over its arrays.
+    """
+
+    def __init__(self, callees: Mapping[str, Sequence[_Function]], slow: int | None) -> None:
         self.callees = callees
+        self.slow = slow
         self._known: dict[tuple[str, int], int | None] = {}
 
     def count(self, statements: Sequence[ast.stmt], namespace: Mapping[str, object], deepest: int) -> int | None:
@@ -92,7 +115,7 @@ class _Counter:
             for node in walk(statement, into_scopes=False):
                 count: int | None = 0
                 if isinstance(node, ast.BinOp | ast.AugAssign):
-                    count = None if isinstance(node.op, ast.MatMult) else 1
+                    count = self.slow if isinstance(node.op, ast.MatMult) else 1
                 elif isinstance(node, ast.Compare | ast.UnaryOp):
                     count = 1
                 elif isinstance(node, ast.Call):
@@ -115,7 +138,7 @@ class _Counter:
             return 1
         if value is not None and value is vars(np).get(name):
             is_short = name in _QUESTIONS or isinstance(value, type)
-            return 1 if name in _FUNCTIONS else 0 if is_short else None
+            return 1 if name in _FUNCTIONS else 0 if is_short else self.slow
         if value is not None and value is vars(builtins).get(name):
             return 0 if name in _BUILTINS else None
         if value is not None and value is vars(math).get(name):
@@ -123,11 +146,14 @@ class _Counter:
         name = value.__name__ if isinstance(value, types.FunctionType) else name
         if name in self.callees:
             return self._of_callee(name, deepest)
-        if isinstance(value, types.FunctionType):
-            return None if home_of(value).partition(".")[0] in _PACKAGES else 0
         if value is None and isinstance(function, ast.Attribute):
-            return None if name in _SLOW else int(name in _METHODS)
-        return 0 if value is None else None
+            return self.slow if name in _SLOW else int(name in _METHODS)
+        if value is None:
+            return 0
+        package = home_of(getattr(value, "__self__", None) or value).partition(".")[0]  # `np.random.rand` is a method
+        if package == "numpy":
+            return self.slow
+        return 0 if isinstance(value, types.FunctionType) and package not in _PACKAGES else None
 
     def _of_callee(self, name: str, deepest: int) -> int | None:
         if not deepest:

@@ -23,6 +23,9 @@ LOST = 8.0
 MANY = 6
 #: ... if NumPy spends more seconds on each, less is spent on what comes before the arrays, and calls are not `SHORT`.
 EACH = 5e-6
+#: A loop promises it, too, whose iterations hold so many operations, on each of which NumPy spends fewer seconds: that
+#: is what it takes to begin one.
+FEW, BEGIN = 3, 2e-6
 #: Types of values that hold no arrays, or seldom.
 _WITHOUT_ARRAYS = (int, float, complex, bool, str, bytes, list, tuple, dict, set, range, type(None), types.FunctionType)
 #: How many attributes of an object are looked at, and at how many objects inside each other.

@@ -30,7 +30,8 @@ from autojit.runtime.waiting import begin_waiting, end_waiting
 
 log = logging.getLogger("autojit")
 
-#: NumPy is not timed a second time where that takes more seconds, unless the plan takes more than this part of it ...
+#: NumPy is not timed a second time where that takes more seconds, unless the plan takes more than this part of it: then
+#: as often as the plan, since either may have met with new memory, and little is lost by which of the two runs ...
 LONG, CLOSE = 0.1, 0.8
 #: ... and not at all, but while XLA compiles, where the plan is this many times as fast.
 BEYOND_DOUBT = 2.0
@@ -156,12 +157,9 @@ class Trial:
         return result
 
     def _is_numpys_turn(self) -> bool:
-        """The two take turns, but where NumPy takes long: there it is timed once, again if the two are close, and not
-        at all if it loses by far.
-        """
+        """The two take turns, but where NumPy takes long only if they are close; if it loses by far it is not timed."""
         if self.numpy.best >= LONG:
-            is_close = len(self.times) > 1 and min(self.times) > CLOSE * self.numpy.best
-            return is_close and self.numpy.calls < 2
+            return _are_close(self.times, self.numpy.best) and self.numpy.calls < min(TIMED_RUNS, len(self.times))
         if not self.numpy.calls and self.rough.best >= LONG:
             return bool(self.times)
         return self.turns.is_seconds
@@ -199,6 +197,8 @@ class Trial:
                 return 0.0
             very = best > VERY_HOPELESS * seconds and best > FIRST_RUN * self._numpy_spent
             hopeless = very or (runs > 1 and best > HOPELESS * seconds)
+            if _are_close(self.times, seconds) and self.numpy.calls < TIMED_RUNS and not hopeless:
+                return 0.0
             in_blocks = self.turns.in_blocks and seconds < LONG
             is_enough = self.turns.blocks > TIMED_BLOCKS if in_blocks else runs >= TIMED_RUNS
             return seconds if hopeless or is_enough else 0.0
@@ -323,6 +323,11 @@ def _is_faster(times: Sequence[float], numpy: Sequence[float], numpy_seconds: fl
     if min(times) > KEEP_BELOW * numpy_seconds:
         return False
     return not numpy or _middle(times[-LAST:]) <= numpy_seconds * _middle(numpy) / min(numpy)
+
+
+def _are_close(times: Sequence[float], numpy_seconds: float) -> bool:
+    """Whether a plan for long calls takes about as long as NumPy, as far as a few runs tell."""
+    return len(times) > 1 and numpy_seconds >= LONG and min(times) > CLOSE * numpy_seconds
 
 
 def _middle(times: Iterable[float]) -> float:

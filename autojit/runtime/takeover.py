@@ -314,9 +314,10 @@ class Takeover:
         self._outlook = wins, promises
 
     def _promises(self) -> bool:
-        """As `Heat.promises` has it, for an iteration."""
+        """As `Heat.promises` has it, for an iteration. A loop of small operations does, too: it gains most."""
         heat = None if self.body is None else self.body.heats.hottest
-        return heat is not None and self.controller.warm_up.promises(self.body, heat)
+        warm_up = self.controller.warm_up
+        return heat is not None and (warm_up.promises(self.body, heat) or warm_up.is_of_small(self.body, heat))
 
     def _lost_before(self, values: tuple[Any, ...]) -> bool:
         """Whether an earlier process has found that such a loop is slower compiled: then this one waits longer."""

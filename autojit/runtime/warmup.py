@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from autojit.capture.promise import fusable
+from autojit.capture.promise import fusable, operations
 from autojit.compile.persistent import disk_cache
 from autojit.ir.syntax import walk
 from autojit.runtime import plans
@@ -16,7 +16,7 @@ from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.controllers import CONTROLLERS
 from autojit.runtime.door import DOOR
-from autojit.runtime.heat import EACH, LOST, MANY, SHORT, Heat, price_of
+from autojit.runtime.heat import BEGIN, EACH, FEW, LOST, MANY, SHORT, Heat, price_of
 from autojit.runtime.probe import Probe
 from autojit.runtime.remembered import Remembered, Verdict, key_of, kind_of
 from autojit.runtime.waiting import waits
@@ -88,6 +88,11 @@ class WarmUp:
             ALLOWANCE.promise(probe.heats.promised)
         return heat.promises
 
+    def is_of_small(self, probe: Probe, heat: Heat) -> bool:
+        """Whether NumPy takes longer to begin the operations of a region than to do them, and it does nothing else."""
+        count = operations(*self._text(probe, self._others())) or 0
+        return count >= FEW and heat.mean < BEGIN * count
+
     def _callees(self) -> dict[str, list[Any]]:
         """The controllers of the functions that native statements have called, by name: classes share some."""
         found: dict[str, list[Any]] = {}
@@ -111,15 +116,16 @@ class WarmUp:
         callees = self._others()
         key = probe.region.number, sum(map(len, callees.values()))
         if key not in self._fusable:
-            self._fusable[key] = self._count(probe, callees)
+            self._fusable[key] = fusable(*self._text(probe, callees))
         return self._fusable[key]
 
-    def _count(self, probe: Probe, callees: dict[str, list[Any]]) -> int | None:
+    def _text(self, probe: Probe, callees: dict[str, list[Any]]) -> tuple[Any, ...]:
+        """What `fusable` and `operations` are given: a region's statements, its names, and those of functions."""
         functions = {
             name: [(one.tree.root.statements, one.tree.source.namespace) for one in named if one.tree is not None]
             for name, named in callees.items()
         }
-        return fusable(probe.region.statements, self.controller.tree.source.namespace, functions)
+        return probe.region.statements, self.controller.tree.source.namespace, functions
 
     def _is_left_to_callees(self, probe: Probe, heat: Heat) -> bool:
         """Whether long calls of a region call functions of which no whole plan could be made.
