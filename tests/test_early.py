@@ -249,7 +249,7 @@ def watched(monkeypatch):
     monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-3)
     monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
     monkeypatch.setattr("autojit.runtime.watch.EVERY", 1e-3)
-    monkeypatch.setattr("autojit.runtime.takeover.JUDGED", 1e9)  # runs follow each other and are not judged
+    monkeypatch.setattr("autojit.runtime.course.JUDGED", 1e9)  # runs follow each other and are not judged
     monkeypatch.setattr(Background, "submit", lambda self, job: job() or True)
 
 
@@ -290,7 +290,7 @@ def test_the_end_of_a_loop_that_data_leaves_is_approached(monkeypatch):
     monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-3)
     monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
     monkeypatch.setattr("autojit.runtime.watch.EVERY", 1e-3)
-    monkeypatch.setattr("autojit.runtime.takeover.JUDGED", 1e-5)
+    monkeypatch.setattr("autojit.runtime.course.JUDGED", 1e-5)
     monkeypatch.setattr("autojit.runtime.takeover.Takeover._judge", lambda *given: None)
     monkeypatch.setattr(Background, "submit", lambda self, job: job() or True)
     fast, x = aj.autocluster(trades_before_break), np.linspace(0.0, 1.0, 1000)
@@ -339,8 +339,8 @@ def test_which_loops_can_be_taken_over():
 @pytest.mark.usefixtures("watched")
 @pytest.mark.parametrize("wins", [True, False])
 def test_later_processes_know_how_a_loop_did(monkeypatch, tmp_path, wins):
-    monkeypatch.setattr("autojit.runtime.takeover.JUDGED", 0.0)
-    monkeypatch.setattr("autojit.runtime.takeover.KEEP_BELOW", 1e9 if wins else 0.0)
+    monkeypatch.setattr("autojit.runtime.course.JUDGED", 0.0)
+    monkeypatch.setattr("autojit.runtime.course.KEEP_BELOW", 1e9 if wins else 0.0)
     options = {"policy": "measured", "cache_dir": str(tmp_path), "disk_cache": True}
     first = aj.autocluster(count, **options)
     first(np.linspace(0.0, 1.0, 1000), 1_500_001)
@@ -367,7 +367,7 @@ def test_what_cannot_be_kept_is_not_the_programs_trouble(monkeypatch):
     def fail(*args):
         raise OSError("the disk is full")
 
-    monkeypatch.setattr("autojit.runtime.takeover.JUDGED", 0.0)
+    monkeypatch.setattr("autojit.runtime.course.JUDGED", 0.0)
     monkeypatch.setattr("autojit.runtime.warmup.WarmUp.remember", fail)
     fast = aj.autocluster(count, policy="measured")
     found, expected = fast(np.ones(1000), 1_500_001), count(np.ones(1000), 1_500_001)

@@ -256,3 +256,18 @@ def test_loops_of_small_operations_promise():
         heat = takeover.body.heats.of([np.eye(3), np.ones(3), 3])
         heat.add(5e-6 if small else 5e-5)
         assert takeover._promises() is small
+
+
+def test_what_a_loop_promises_is_known_when_it_has_begun(monkeypatch):
+    def walk(x, n):
+        for k in range(n):
+            x = x * 0.5 + np.sin(x) - x
+        return x
+
+    fast = aj.autocluster(walk, policy="measured")
+    (takeover,) = fast.__autojit_controller__.probes[0].takeovers
+    takeover.look()
+    assert takeover._outlook is None
+    takeover.body.heats.of([X, 0]).add(1e-6)
+    takeover.look()
+    assert takeover._outlook == (False, True)

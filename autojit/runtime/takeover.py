@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from dataclasses import dataclass
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,9 @@ from autojit.errors import AutojitWarning, Trapped
 from autojit.runtime import plans
 from autojit.runtime.allowance import ALLOWANCE, part_of_compiling
 from autojit.runtime.background import BACKGROUND, MAKING
+from autojit.runtime.course import WHOLE, Course, whole
 from autojit.runtime.door import DOOR
-from autojit.runtime.heat import KEEP_BELOW, LOST, VERY_HOPELESS, price_of
+from autojit.runtime.heat import LOST, price_of
 from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
 from autojit.runtime.plan import NATIVE, UNSET
 from autojit.runtime.remembered import Verdict
@@ -25,84 +25,9 @@ if TYPE_CHECKING:  # for annotations alone: what lies behind the door
 
 log = logging.getLogger("autojit")
 
-#: A run of iterations is given to the plan for which it should need that part of the time that the loop has taken ...
-SHARE = 0.1
-#: ... and that many times as many iterations as the run before had: nobody knows what the next ones cost.
-GROWS = 8
-#: A run that took fewer seconds says nothing: entering a plan takes some, too.
-JUDGED = 0.005
-#: A plan that is slower in so many runs in a row is given up.
-STRIKES = 3
-#: Runs have a multiple of one of these numbers of iterations, the first that is possible: plans of loops that trade
-#: arrays, as `u, v = v, u`, are made for remainders.
-WHOLE = (12, 6, 2, 1)
 #: How often a loop is captured: the types of its variables may be others at the next time.
 MOST_PLANS = 4
 _RANGE_ITERATOR = type(iter(range(0)))
-
-
-@dataclass(slots=True)
-class Course:
-    """One loop on its way.
-
-    Attributes:
-        iterator: The loop's.
-        thread: The one that runs it.
-        start: When it was met.
-        sample: When NumPy's iterations began to be timed, and how many were left then; `None` when they are not.
-        pace: NumPy's seconds for an iteration.
-        count: How many iterations the plan has been given.
-        seconds: How long it took for an iteration.
-        strikes: How many runs in a row were too slow.
-        owed: Seconds that the last run has saved, if it took all the iterations that it was given.
-        end: Of how many iterations before the iterator's last one the loop is left, as far as a run that was left to
-            NumPy has told; `None` before.
-        tried: How many iterations are left behind the run that the plan is given.
-    """
-
-    iterator: Any
-    thread: int
-    start: float
-    sample: tuple[float, int] | None = None
-    pace: float = 0.0
-    count: int = 0
-    seconds: float = 0.0
-    strikes: int = 0
-    owed: float = 0.0
-    end: int | None = None
-    tried: int = 0
-
-    def time_numpy(self, now: float, left: int) -> bool:
-        """Whether NumPy's iterations have been timed; else begin with it."""
-        if self.sample is None:
-            self.sample = now, left
-            return False
-        start, before = self.sample
-        self.sample = None
-        self.pace = (now - start) / max(1, before - left)
-        return True
-
-    def next_count(self, now: float, left: int) -> int:
-        """How many iterations the plan should take, of so many at most."""
-        self.count = max(1, self.count * GROWS)
-        if self.seconds:
-            self.count = max(1, min(self.count, int(SHARE * (now - self.start) / self.seconds)))
-        if self.end is not None:
-            self.count = max(1, min(self.count, (left - self.end) // 2))
-        if left > WHOLE[0]:
-            self.count = min(self.count, left)
-        self.count = _whole(self.count)
-        self.tried = left - self.count
-        return self.count
-
-    def is_near(self, left: int) -> bool:
-        """Whether so few iterations are left, as far as anybody knows, that they are not worth a run."""
-        return self.end is not None and (left <= self.end or (left - self.end) * self.pace < JUDGED)
-
-    @property
-    def outlook(self) -> float:
-        """NumPy's seconds for the iterations that are left, as far as anybody knows."""
-        return (self.tried + self.count - (self.end or 0)) * self.pace
 
 
 class Takeover:
@@ -196,12 +121,12 @@ class Takeover:
             return None
         ahead, stop = _ahead(iterator)
         if self._state == "new":
-            count = _whole(len(ahead))
+            count = whole(len(ahead))
             return ahead[count - 1] if count else stop
         now, course = time.perf_counter(), self._course
         if course is None or course.iterator is not iterator:
             course = self._course = Course(iterator, get_ident(), now)
-        if not course.count or course.seconds * course.count >= JUDGED:
+        if course.times_numpy_first:
             if not course.time_numpy(now, len(ahead)):
                 self.due = False
                 return None
@@ -275,16 +200,12 @@ class Takeover:
         course = self._course
         if course is None or course.thread != get_ident() or not course.count:
             return  # another thread's loop
-        course.seconds = seconds / course.count
-        if seconds < JUDGED:
-            return
         ALLOWANCE.gain(course.owed)  # the last run may have ended before
-        course.owed = (course.pace - course.seconds) * course.count
-        course.strikes = course.strikes + 1 if course.seconds > KEEP_BELOW * course.pace else 0
-        if not course.strikes:
+        course.owed = 0.0
+        is_faster = course.took(seconds, time.perf_counter() - course.start - seconds)
+        if is_faster:
             self._remember(course, values, True)
-        # One run may have been slow for other reasons, its first one above all.
-        if course.strikes >= (2 if course.seconds > VERY_HOPELESS * course.pace else STRIKES):
+        if is_faster is False and course.is_lost:
             self._remember(course, values, False)
             self._give_up()
 
@@ -302,11 +223,14 @@ class Takeover:
 
     def look(self) -> None:
         """See what there is to hope for: whether an earlier process has found such a loop to be faster compiled, and
-        whether its text promises that.
+        whether its text promises that. What lies before the loop may have taken all the time till now: then later.
         """
         wins = promises = False
         try:
-            wins, promises = self.controller.warm_up.has_won(self.probe), self._promises()
+            wins = self.controller.warm_up.has_won(self.probe)
+            if not wins and self.body is not None and self.body.heats.hottest is None:
+                return
+            promises = self._promises()
         except Exception as error:
             if is_the_programs(error):
                 raise
@@ -363,11 +287,6 @@ class Takeover:
                 self._state = "ready"
             else:
                 self._state, self._error, self.due = "off", error, True
-
-
-def _whole(count: int) -> int:
-    """The largest length of a run that is no longer than this."""
-    return next((count - count % unit for unit in WHOLE if count >= unit), 0)
 
 
 def _ahead(iterator: Any) -> tuple[range, int]:
