@@ -81,6 +81,7 @@ class Door:
         self._hot: dict[heat.Heat, None] = {}
         self._was_half_open = False
         self._is_started = False  # what compiles, for a program that has an allowance
+        self._was_ready = False  # likewise
         self._renew()
 
     def _renew(self) -> None:
@@ -151,7 +152,7 @@ class Door:
         What NumPy has taken for all such calls counts: they share the import.
         """
         if self.is_open or time.perf_counter() < self._looks_again:
-            return self.is_open
+            return self.is_ready()
         self._hot[hot] = None
         if len(self._hot) > _MOST:
             del self._hot[next(iter(self._hot))]
@@ -170,9 +171,9 @@ class Door:
             promises: Whether one promises to be.
         """
         if self.is_open or seconds < min(1.0, heat.WAITS) * SECONDS:
-            return self.is_open
+            return self.is_ready()
         if ALLOWANCE.is_limited and not is_sure:
-            if not BACKGROUND.is_busy() and self._may_start_service(promises) and self._can_open():
+            if not BACKGROUND.is_busy() and self._may_start_service(promises) and self._can_open(is_early=True):
                 if not ALLOWANCE.delay(_BESIDE, promises):
                     BACKGROUND.submit(self._open_beside)
             return False
@@ -195,13 +196,21 @@ class Door:
         except Exception as error:
             self._error = f"what autojit compiles with could not be imported: {error!r}"
 
-    def _can_open(self) -> bool:
+    def is_ready(self) -> bool:
+        """Whether it is open, and a process is there that compiles: the two begin together."""
+        if self.is_open and not self._was_ready:
+            self._was_ready = SERVICE.is_ready()
+            self.found = "" if self._was_ready else SERVICE.trouble
+        return self.is_open and self._was_ready
+
+    def _can_open(self, is_early: bool = False) -> bool:
+        """Whether it can be opened now; `is_early`: before the process that compiles is there."""
         now = time.perf_counter()
         if now < self._looks_again or not self._lock.acquire(blocking=False):  # another thread opens it
             return False
         try:
             self.found = self.trouble() or SERVICE.trouble
-            is_free = not self._opens and not self.found and SERVICE.is_ready()
+            is_free = not self._opens and not self.found and (SERVICE.is_ready() or is_early)
             self._looks_again = 0.0 if is_free else now + _PAUSE
             return is_free
         finally:

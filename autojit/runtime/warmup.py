@@ -65,7 +65,7 @@ class WarmUp:
         if heat.seconds < price:
             return False
         if not ALLOWANCE.is_limited:
-            return DOOR.is_open or self._opens(heat)
+            return DOOR.is_ready() or self._opens(heat)
         delay = self._delay(probe, heat, verdict is not None and verdict.wins)
         if delay:  # what its calls take meanwhile counts for what promises to be faster
             probe.wait_for(min(delay, SOON) if heat.promises else delay)
@@ -77,7 +77,7 @@ class WarmUp:
         # A capture may have to ask for shapes, which a compilation at leisure may keep from being answered.
         if delay or BACKGROUND.is_busy() or (not wins and self._is_left_to_callees(probe, heat)):
             return max(delay, SOON)
-        return 0.0 if DOOR.is_open or self._opens(heat) else SOON
+        return 0.0 if DOOR.is_ready() or self._opens(heat) else SOON
 
     def promises(self, probe: Probe, heat: Heat) -> bool:
         """Whether the text of a region promises that a plan is faster, for calls of a kind."""
