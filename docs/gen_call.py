@@ -68,7 +68,7 @@ def _code(decorated: Any) -> str:
     """The function as it is now, with names for the probes."""
     controller = decorated.__autojit_controller__
     node = controller.tree.source.node
-    body = probes.with_probes(controller.tree, controller.probes, False, True)
+    body = probes.with_probes(controller.tree, controller.probes, False)
     made = ast.FunctionDef(node.name, node.args, body, [], None, None)
     text = ast.unparse(ast.fix_missing_locations(made))
     return re.sub(rf"'{probes.MARK}(\d+)'", r"probe_\1", text).replace(probes.TEMPORARY, "answer")

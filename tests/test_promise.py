@@ -271,3 +271,24 @@ def test_what_a_loop_promises_is_known_when_it_has_begun(monkeypatch):
     takeover.body.heats.of([X, 0]).add(1e-6)
     takeover.look()
     assert takeover._outlook == (False, True)
+
+
+class Asked:
+    """Its attributes are nobody's business."""
+
+    @property
+    def __dict__(self):
+        raise AssertionError("asked")
+
+    @property
+    def __class__(self):
+        raise AssertionError("asked")
+
+    def __getattribute__(self, name):
+        raise AssertionError("asked")
+
+
+def test_nothing_is_asked_of_objects_to_see_what_they_hold():
+    assert HeatMap().of([Asked()]).is_of_floats
+    assert HeatMap().of([SimpleNamespace(a=Asked(), b=3)]).is_of_floats
+    assert not HeatMap().of([SimpleNamespace(a=Asked(), b=np.zeros(3, int).view(np.matrix))]).is_of_floats

@@ -134,7 +134,7 @@ def _held(values: Iterable[Any], deepest: int = _DEEPEST) -> frozenset[str]:
     found: set[str] = set()
     for value in values:
         attributes = _attributes(value)
-        found |= {attribute.dtype.kind for attribute in attributes if isinstance(attribute, np.ndarray)}
+        found |= {np.ndarray.dtype.__get__(one).kind for one in attributes if issubclass(type(one), np.ndarray)}
         if deepest > 1:
             found |= _held(attributes, deepest - 1)
     return frozenset(found)
@@ -142,11 +142,15 @@ def _held(values: Iterable[Any], deepest: int = _DEEPEST) -> frozenset[str]:
 
 def _attributes(value: Any) -> list[Any]:
     """The values of an object's attributes, of which no code of the user's is asked."""
-    if isinstance(value, (*_WITHOUT_ARRAYS, type, types.ModuleType, np.ndarray)):
+    kind = type(value)
+    if issubclass(kind, (*_WITHOUT_ARRAYS, type, types.ModuleType, np.ndarray)):
+        return []
+    own = next((vars(each)["__dict__"] for each in kind.__mro__ if "__dict__" in vars(each)), None)
+    if type(own) is not types.GetSetDescriptorType:  # there are none, or the class has something else with that name
         return []
     try:
-        return list(object.__getattribute__(value, "__dict__").values())[:_MOST_ATTRIBUTES]
-    except (AttributeError, TypeError, RuntimeError):  # none, or another thread adds one
+        return list(own.__get__(value).values())[:_MOST_ATTRIBUTES]
+    except RuntimeError:  # another thread adds one
         return []
 
 
