@@ -146,7 +146,9 @@ def _attributes(value: Any) -> list[Any]:
     if issubclass(kind, (*_WITHOUT_ARRAYS, type, types.ModuleType, np.ndarray)):
         return []
     own = next((vars(each)["__dict__"] for each in kind.__mro__ if "__dict__" in vars(each)), None)
-    if type(own) is not types.GetSetDescriptorType:  # there are none, or the class has something else with that name
+    if not isinstance(
+        own, types.GetSetDescriptorType | types.MemberDescriptorType
+    ):  # none, or something of the class's
         return []
     try:
         return list(own.__get__(value).values())[:_MOST_ATTRIBUTES]
