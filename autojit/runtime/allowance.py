@@ -20,7 +20,7 @@ from autojit.compile.service import SERVICE
 #: The processors that this process may use.
 _PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 #: This part of the seconds that the program has run may be spent ...
-SHARE = 0.05
+SHARE = 0.03
 #: ... and this part of those that plans have saved ...
 OF_SAVED = 0.5
 #: ... and, where a plan promises to be faster, this part of the seconds that NumPy has taken for its calls: the program
@@ -28,6 +28,8 @@ OF_SAVED = 0.5
 OF_PROMISED = 0.5
 #: ... but no more seconds than these: promises are not always kept.
 ADVANCE = 0.8
+#: Seconds from a decision to compile until a plan is there: a loop that is taken over goes on meanwhile, and may end.
+LATENCY = 1.0
 #: What other threads do takes so much of the program's time, if nobody has measured it: they share the interpreter ...
 BESIDE = min(0.25, 0.5 / _PROCESSORS)
 #: ... and what other processes do: they share caches, memory and clock.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from autojit.errors import AutojitWarning, Trapped
 from autojit.runtime import plans
-from autojit.runtime.allowance import ALLOWANCE, part_of_compiling
+from autojit.runtime.allowance import ALLOWANCE, LATENCY, part_of_compiling
 from autojit.runtime.background import BACKGROUND, MAKING
 from autojit.runtime.course import WHOLE, Course, whole
 from autojit.runtime.door import DOOR
@@ -98,7 +98,7 @@ class Takeover:
             return True
         wins, promises = self._outlook
         if promises:
-            ALLOWANCE.promise(seconds)
+            ALLOWANCE.promise(seconds - LATENCY)
         is_allowed = wins or not ALLOWANCE.delay_of_capture(self.probe.price, promises)
         return is_allowed and DOOR.is_worth(seconds, wins, promises)
 
