@@ -292,3 +292,16 @@ def test_nothing_is_asked_of_objects_to_see_what_they_hold():
     assert HeatMap().of([Asked()]).is_of_floats
     assert HeatMap().of([SimpleNamespace(a=Asked(), b=3)]).is_of_floats
     assert not HeatMap().of([SimpleNamespace(a=Asked(), b=np.zeros(3, int).view(np.matrix))]).is_of_floats
+
+
+class Answers:
+    """It has something to say whatever it is asked for."""
+
+    def __getattr__(self, name):
+        raise AssertionError(f"asked for {name}")
+
+
+def test_objects_that_are_called_are_asked_for_nothing():
+    names = {**NAMES, "asked": Answers()}
+    assert fusable(ast.parse("y = asked(x) + 1").body, names, {}) is None
+    assert operations(ast.parse("y = asked(x) + 1").body, names, {}) is None

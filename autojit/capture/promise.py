@@ -150,7 +150,9 @@ class _Counter:
             return self.slow if name in _SLOW else int(name in _METHODS)
         if value is None:
             return 0
-        package = home_of(getattr(value, "__self__", None) or value).partition(".")[0]  # `np.random.rand` is a method
+        # `np.random.rand` is a method of an object of NumPy's; the program's own objects are asked for nothing.
+        owner = value.__self__ if isinstance(value, types.MethodType | types.BuiltinMethodType) else value
+        package = home_of(owner).partition(".")[0]
         if package == "numpy":
             return self.slow
         return 0 if isinstance(value, types.FunctionType) and package not in _PACKAGES else None

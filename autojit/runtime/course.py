@@ -69,7 +69,7 @@ class Course:
     @property
     def times_numpy_first(self) -> bool:
         """Whether NumPy's iterations are timed before the next run: there was none, or one that says something."""
-        return self.last is None or self.last[1] >= JUDGED
+        return not self.count or (self.last is not None and self.last[1] >= JUDGED)
 
     def time_numpy(self, now: float, left: int) -> bool:
         """Whether NumPy's iterations have been timed; else begin with it."""

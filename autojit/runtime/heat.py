@@ -61,7 +61,7 @@ class Heat:
 
     Attributes:
         kind: Dtype and shape of each array among the live-ins, the type of each other one.
-        held: The kinds of the dtypes of arrays that other live-ins had as attributes at the first call.
+        held: The kinds of the dtypes of arrays that other live-ins had as attributes at the region's first call.
         calls: How many have run in NumPy.
         seconds: The time they took in all, with those that nobody has asked about.
         timed: The time of those that were timed.
@@ -159,10 +159,11 @@ def _attributes(value: Any) -> list[Any]:
 class HeatMap:
     """The kinds of calls of one region."""
 
-    __slots__ = ("_asked", "_kinds", "_last", "_long", "_seconds", "_since", "_spent")
+    __slots__ = ("_asked", "_held", "_kinds", "_last", "_long", "_seconds", "_since", "_spent")
 
     def __init__(self) -> None:
         self._kinds: OrderedDict[tuple[Any, ...], Heat] = OrderedDict()
+        self._held: frozenset[str] | None = None  # looked at once: shapes may change at each call
         self._last = self._spent = self._long = 0.0  # of any kind: the last calls, their time, that of the long ones
         self.go_on()
 
@@ -173,7 +174,9 @@ class HeatMap:
         heat = self._kinds.get(key)
         if heat is None:
             kind = tuple([(v.dtype, v.shape) if type(v) is np.ndarray else type(v) for v in values])
-            heat = self._kinds[key] = Heat(kind, _held(values))
+            if self._held is None:
+                self._held = _held(values)
+            heat = self._kinds[key] = Heat(kind, self._held)
             if len(self._kinds) > MOST:
                 self._kinds.popitem(last=False)
         else:
