@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.layout import ordered_strides, set_strides
+from autojit.capture.lengths import refuse_length
 from autojit.capture.plain import compare_sequences
 from autojit.capture.python_numbers import PythonNumbers, affine_of, is_python_number, is_traced
 from autojit.capture.records import method_of
@@ -145,8 +146,9 @@ class Arrays(PythonNumbers):
 
     def _power(self, base: Any, exponent: Any, is_operator: bool = True) -> Any:
         self._refuse_python_scalars(np.power, base, exponent)
-        if isinstance(exponent, Sym) and isinstance(exponent.value, int) and not exponent.moving:
-            exponent = Known(self.demand(exponent))
+        if isinstance(exponent, Sym) and isinstance(exponent.value, int):
+            if not exponent.moving or self.is_varying(exponent):  # a product is much faster than a power
+                exponent = Known(self.demand(exponent))
         ufunc = None
         whole = base.full if isinstance(base, Masked | Ragged) else base
         if isinstance(whole, Arr) and isinstance(exponent, Known):
@@ -281,6 +283,8 @@ class Arrays(PythonNumbers):
         if array.kind == "python":
             raise CannotCapture("data-value", f"`.{name}` of a Python number taken out of an array")
         self.make_sure(array)
+        if name in ("shape", "size", "nbytes"):
+            refuse_length(self, array)
         if name in ("shape", "ndim", "size", "dtype", "itemsize", "nbytes"):
             return Known(getattr(dummy, name))
         if name == "T":

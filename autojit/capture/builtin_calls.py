@@ -14,6 +14,7 @@ import numpy as np
 
 from autojit.capture.attributes import find_assigned
 from autojit.capture.iteration import Iteration
+from autojit.capture.lengths import refuse_length
 from autojit.capture.plain import call_static, check_key, ordered
 from autojit.capture.python_numbers import is_python_number, is_traced
 from autojit.capture.records import MISSING, find_in_class
@@ -135,6 +136,7 @@ class Builtins(Iteration):
         if isinstance(value, Arr):
             if value.dummy.ndim == 0:
                 raise CannotCapture("raises", "TypeError: len() of unsized object")
+            refuse_length(self, value)
             return Known(value.shape[0])
         if isinstance(value, Selected):
             return self.array_attribute(value, "shape").items[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from autojit.capture.attributes import Carries, tell_apart
 from autojit.capture.identity import asks_for_identity, is_chosen_number
 from autojit.capture.kept import stand_in_of
+from autojit.capture.lengths import RowCount
 from autojit.capture.names import TEMPORARY, names
 from autojit.capture.options import Options
 from autojit.capture.plain import is_fixed
@@ -63,6 +64,8 @@ class Capture:
         recalled: The live-ins of which only an earlier run has told what they are.
         assigned: The attributes that are set at the end: the prologue's name of the object, theirs, and the value.
         inlined: The code of the functions that it calls, and that are a part of it.
+        rows: The rows of the arrays, where the plan is for several numbers of rows.
+        constants: The ints from outside on which the plan depends, by path.
     """
 
     region: Region
@@ -82,6 +85,8 @@ class Capture:
     recalled: tuple[str, ...] = ()
     assigned: tuple[tuple[str, str, Recipe], ...] = ()
     inlined: frozenset[types.CodeType] = frozenset()
+    constants: dict[str, int] = field(default_factory=dict)
+    rows: RowCount | None = None
 
     @property
     def places(self) -> tuple[int, ...]:
@@ -91,7 +96,14 @@ class Capture:
 
 
 @np.errstate(all="ignore")  # it computes as plans do, which do not warn
-def capture(tree: RegionTree, region: Region, values: dict[str, Any], options: Options) -> Capture:
+def capture(
+    tree: RegionTree,
+    region: Region,
+    values: dict[str, Any],
+    options: Options,
+    varying: frozenset[str] = frozenset(),
+    rows: RowCount | None = None,
+) -> Capture:
     """Interpret a region for live-ins of certain types and shapes.
 
     Args:
@@ -99,8 +111,12 @@ def capture(tree: RegionTree, region: Region, values: dict[str, Any], options: O
         region: One of them.
         values: The live-in objects by name; `ArraySpec`s may stand for arrays.
         options: Budgets.
+        varying: Ints from outside on which no plan may depend, as `Capture.constants` names them.
+        rows: The rows of the call's arrays, if the plan is to be for several numbers of rows.
     """
-    return _Survey(tree, region, options).run(values)
+    survey = _Survey(tree, region, options)
+    survey.varying, survey.rows = varying, rows
+    return survey.run(values)
 
 
 class _Survey(RowLoops):
@@ -376,7 +392,8 @@ class _Survey(RowLoops):
             region, self.prologue, [], {}, graph, tuple(self.input_names), exit_code, recipes,
             tuple(str(write.target) for write in writes), tuple(s.path for s in self.arrays if s.path),
             tuple(self.unrolled.items()), tuple(dict.fromkeys(self.left)), tuple(self.draws),
-            self.is_quiet, assigned=assigned, inlined=frozenset(self.inlined),
+            self.is_quiet, assigned=assigned, inlined=frozenset(self.inlined), constants=self.constants,
+            rows=self.rows,
         )  # fmt: skip
 
     def _at_exit(self, name: str) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from autojit.capture.arrays import Arrays
+from autojit.capture.lengths import refuse_length
 from autojit.capture.lists import from_list, is_list, is_tuple
 from autojit.capture.overlap import mask_is_apart
 from autojit.capture.plain import parts
@@ -129,6 +130,8 @@ class Functions(Arrays):
     def _call_static(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Known:
         def plain(value: Any) -> Any:
             if isinstance(value, Arr):
+                if function in (np.shape, np.size):
+                    refuse_length(self, value)
                 return value.dummy[()] if value.kind == "scalar" else value.dummy
             if function is np.result_type and isinstance(value, Sym) and type(value.value) in (bool, float, complex):
                 return value.value  # no dtype depends on which one it is

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import sys
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from autojit.ir.syntax import LEAVES, parts_of, walk
@@ -19,7 +21,8 @@ class _Names:
     It is an `ast.NodeVisitor` that knows its methods by type: every node of a function is visited, many times.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, known: _Known | None) -> None:
+        self.known = known
         self.reads: set[str] = set()
         self.binds: set[str] = set()
         self.captured: set[str] = set()  # read inside a nested scope: alive as long as the function object
@@ -31,7 +34,25 @@ class _Names:
         """Collect the names of a node."""
         kind = type(node)
         if kind not in LEAVES:
-            _METHODS.get(kind, _Names.generic_visit)(self, node)
+            if self.known is not None and isinstance(node, ast.stmt):
+                self.add(node, self.known)
+            else:
+                _METHODS.get(kind, _Names.generic_visit)(self, node)
+
+    def add(self, node: ast.AST, known: _Known) -> None:
+        """Collect the names of a node that stands in no expression, and remember them."""
+        found = known.get(id(node))
+        if found is None:
+            inner = _Names(known)
+            _METHODS.get(type(node), _Names.generic_visit)(inner, node)
+            known[id(node)] = node, inner
+        else:
+            inner = found[1]
+        self.reads |= inner.reads
+        self.binds |= inner.binds
+        self.captured |= inner.captured
+        self.holders += inner.holders
+        self.maybe |= inner.maybe
 
     def generic_visit(self, node: Any) -> None:
         """Collect the names of the parts of a node."""
@@ -136,7 +157,7 @@ class _Names:
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
         first = node.generators[0].iter
-        inner = _Names()
+        inner = _Names(self.known)
         for part in parts_of(node):
             if part is not node.generators[0]:
                 inner.visit(part)
@@ -157,6 +178,9 @@ class _Names:
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
 
+#: By a node's identity, it and its names: a node that lives keeps its identity.
+_Known = dict[int, tuple[ast.AST, _Names]]
+
 _METHODS: dict[type, Any] = {
     getattr(ast, name.removeprefix("visit_")): method
     for name, method in vars(_Names).items()
@@ -175,11 +199,33 @@ def _evaluated_outside(node: ast.AST) -> list[ast.AST]:
     return [part for part in parts if part is not None]
 
 
+class _Local(threading.local):
+    known: _Known | None = None
+
+
+_LOCAL = _Local()
+
+
+@contextlib.contextmanager
+def names_are_remembered() -> Iterator[None]:
+    """Look at each statement once: meanwhile this thread changes none that it has asked for the names of."""
+    outer = _LOCAL.known
+    _LOCAL.known = {} if outer is None else outer
+    try:
+        yield
+    finally:
+        _LOCAL.known = outer
+
+
 def names(nodes: Iterable[ast.AST]) -> _Names:
     """Reads, binds and captured names of some nodes."""
-    found = _Names()
+    known = _LOCAL.known
+    found = _Names(known)
     for node in nodes:
-        found.visit(node)
+        if known is None or type(node) in LEAVES:
+            found.visit(node)
+        else:
+            found.add(node, known)
     return found
 
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.capture.capture import Capture
+    from autojit.capture.generalize import Lengths
     from autojit.capture.observed import Observed
     from autojit.capture.regions import Region
+    from autojit.capture.varying import Ints
 
 
 @dataclass(slots=True)
@@ -24,6 +26,9 @@ class Options:
             that vary from run to run.
         tells: Whether all reasons of a statement that stays native are looked for, not only the first.
         seen: By region, stand-ins for the live-ins of its last capture in a run.
+        ints: By region, what is known of the ints from outside.
+        lengths_before_many: After how many changes of the number of rows a plan for many is made.
+        lengths: By region, what is known of the lengths of its arrays.
         recall: Finds what a run has captured of a region, given what was captured of it now, and the live-ins.
         keeps_objects: Whether those hold copies of objects of the user's classes: a report of the program will ask.
     """
@@ -35,5 +40,8 @@ class Options:
     exact: bool = False
     observed: dict[Any, Observed | None] = field(default_factory=dict)
     seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
+    ints: dict[Any, Ints] = field(default_factory=dict)
+    lengths_before_many: int = 2
+    lengths: dict[Any, Lengths] = field(default_factory=dict)
     tells: bool = False
     recall: Callable[[Region, Capture, dict[str, Any]], Capture | None] | None = None

@@ -69,8 +69,10 @@ def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object, ti
         if code.co_firstlineno < node.lineno:  # where decorators stand, the code begins at the first one
             new.decorator_list.append(ast.copy_location(ast.Constant(None), node))
             new.decorator_list[0].lineno = code.co_firstlineno
-    _declare_first(new)
-    give_places(new)
+    written = list(walk_statements(node))
+    if any(isinstance(statement, ast.Global | ast.Nonlocal) for statement in written):
+        _declare_first(new)
+    give_places(new, but=set(map(id, written)))
     like = code.replace(co_name=new.name)
     made = compile_body(new, like, source.enclosing_class, source.imports)
     if made is None or set(made.co_freevars) != set(code.co_freevars):
@@ -115,11 +117,10 @@ class _Declarations(ast.NodeTransformer):
 
 def _declare_first(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     """Move declarations to the top: a probe may name what the statements behind it declare."""
-    if any(isinstance(node, ast.Global | ast.Nonlocal) for node in walk_statements(function)):
-        declarations = _Declarations()
-        body = [declarations.visit(statement) for statement in copy.deepcopy(function.body)]
-        first = body[:1] if ast.get_docstring(function) is not None else []
-        function.body = [*first, *declarations.found, *body[len(first) :]]
+    declarations = _Declarations()
+    body = [declarations.visit(statement) for statement in copy.deepcopy(function.body)]
+    first = body[:1] if ast.get_docstring(function) is not None else []
+    function.body = [*first, *declarations.found, *body[len(first) :]]
 
 
 class _Emitter:

@@ -13,6 +13,7 @@ import numpy as np
 
 from autojit.capture import layout
 from autojit.capture.exactness import flushes
+from autojit.capture.lengths import RowCount, wrap_rows
 from autojit.capture.memory import Memory
 from autojit.capture.observed import Observed, observe
 from autojit.capture.plain import SET_OPERATORS, check_text, is_fixed, no_set, own_rules
@@ -70,6 +71,10 @@ class Recorder(Memory):
         self._demanded: set[str] = set()
         self._moving: set[str] = set()
         self.syms: dict[str, Sym] = {}  # by name in the prologue
+        self.rows: RowCount | None = None  # of a plan for several numbers of rows
+        self.varying: frozenset[str] = frozenset()  # ints from outside that no plan may depend on, by path
+        self._ints: dict[str, dict[str, int]] = {}  # by a scalar's name: the ints that it is made of, by path
+        self.constants: dict[str, int] = {}  # those that the plan depends on
         self._scalars: dict[str, Value] = {}
         self.evaluated = 0  # so many nodes have examples
         self._extra_work = 0
@@ -107,6 +112,9 @@ class Recorder(Memory):
         if is_compiled_scalar(kind):
             name = self.prologue.let("s", path)
             check(f"type({name}) is {constant(kind)}", f"`{what}` is of type {kind.__name__}")
+            is_int = issubclass(kind, int | np.integer)
+            self._ints[name] = {path: value} if is_int and not moving else {}  # the name may have been another's
+            moving = moving or (is_int and path in self.varying)
             affine = (((name, 1),), 0) if moving and kind is int else None
             return self._sym(name, value, moving, affine)
         if isinstance(value, np.dtype) and value.metadata is not None:
@@ -182,11 +190,18 @@ class Recorder(Memory):
         is_scalar = isinstance(value, ArraySpec) and value.scalar
         spec = Spec(value.shape, dtype, "scalar" if is_scalar else "array")
         known = constant(dtype)
-        check(
+        is_same = (
             f"type({name}) is ndarray and "
             f"({name}.dtype is {known} or {name}.dtype == {known} and "
-            f"{name}.dtype.isnative and {name}.dtype.metadata is None and {name}.dtype.char == {dtype.char!r}) and "
-            f"{name}.shape == {value.shape!r}",
+            f"{name}.dtype.isnative and {name}.dtype.metadata is None and {name}.dtype.char == {dtype.char!r})"
+        )
+        if self.rows is not None and self.rows.hold(value):
+            check(is_same, f"`{what}` is an array of dtype {dtype}")
+            return wrap_rows(self, value, name, what)  # type: ignore[arg-type] -- an array, as `hold` has seen
+        if self.rows is not None:
+            self.rows.names.discard(name)  # which may have been another array's
+        check(
+            f"{is_same} and {name}.shape == {value.shape!r}",
             f"`{what}` is an array of dtype {dtype} and shape {value.shape}",
         )
         if isinstance(value, np.ndarray) and (value.ndim > 1 or min(value.strides, default=0) < 0):
@@ -194,7 +209,7 @@ class Recorder(Memory):
                 check(f"{name}.flags.c_contiguous", f"`{what}` is in C order")
             else:
                 check(f"{name}.strides == {value.strides!r}", f"`{what}` has the strides {value.strides}")
-        graph_input = self._input(spec, name, value if isinstance(value, np.ndarray) else None)
+        graph_input = self.add_input(spec, name, value if isinstance(value, np.ndarray) else None)
         storage = Storage(graph_input, spec, graph_input, name)
         self.arrays.append(storage)
         is_array = isinstance(value, np.ndarray)
@@ -206,9 +221,10 @@ class Recorder(Memory):
     def be_exact(self) -> None:
         """Record only what gives NumPy's bits."""
         zero = np.uint64(0)
-        self.root.zero = self._input(spec_of(zero), self.prologue.constant(zero), zero)
+        self.root.zero = self.add_input(spec_of(zero), self.prologue.constant(zero), zero)
 
-    def _input(self, spec: Spec, name: str, example: Any) -> Value:
+    def add_input(self, spec: Spec, name: str, example: Any) -> Value:
+        """An input of the graph, with what the prologue calls it, and its value now if that is known."""
         value = self.root.input(spec, name)
         self.input_names.append(name)
         if self.root.zero is not None and flushes(spec.dtype):
@@ -261,6 +277,7 @@ class Recorder(Memory):
         parts = [o.name if o in syms else self.prologue.literal(o.value) for o in operands]
         warns = issubclass(kind, np.inexact | np.integer)
         name = self.prologue.let("s", text.format(*parts), quietly=warns)
+        self._ints[name] = {path: value for sym in syms for path, value in self._ints.get(sym.name, {}).items()}
         if kind is not bool:
             self.prologue.check(f"type({name}) is {self.prologue.constant(kind)}", f"a scalar stays {kind.__name__}")
         return self._sym(name, result, any(sym.moving for sym in syms))
@@ -293,8 +310,13 @@ class Recorder(Memory):
         if sym.moving:
             raise CannotCapture("moving-shape", f"the program would depend on {what} = {value!r}, which changes")
         self._demanded.add(sym.name)
+        self.constants |= self._ints.get(sym.name, {})
         self.prologue.check(self.prologue.equal(sym.name, value), f"{what} is {value!r}")
         return value
+
+    def is_varying(self, sym: Sym) -> bool:
+        """Whether a scalar is made of ints that were seen to change from call to call."""
+        return not self.varying.isdisjoint(self._ints.get(sym.name, ()))
 
     def static(self, value: Any) -> Any:
         """The concrete object behind an abstract value, demanded deeply.
@@ -388,7 +410,7 @@ class Recorder(Memory):
                 self._moving.add(value.name)
             known = self._scalars.get(value.name)
             if known is None:
-                known = self._input(value.spec, value.name, value.value)
+                known = self.add_input(value.spec, value.name, value.value)
                 self._scalars[value.name] = known
             return known
         if isinstance(value, Known):

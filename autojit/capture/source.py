@@ -12,7 +12,7 @@ from typing import Any
 
 from autojit.capture.private import with_mangled_names
 from autojit.errors import CannotCapture, SourceLine
-from autojit.ir.syntax import parse
+from autojit.ir.syntax import LEAVES, parse, parts_of
 from autojit.ir.warned import unheard
 
 _FACTORY = "__autojit_factory__"
@@ -23,6 +23,8 @@ _FUTURE = _POSTPONED | 0x800000 | 0x400000 | 0x200000 | 0x100000 | 0x80000 | 0x4
 #: A definition, the name of its class, and the names that its module imports, as in `FunctionSource`.
 Syntax = tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, str, tuple[str, ...]]
 
+#: Nodes that hold no definition.
+_SMALL = LEAVES | {ast.Name}
 #: What was read, by code and file: equal code objects may come from several files.
 _syntaxes: dict[tuple[types.CodeType, str], Syntax | CannotCapture] = {}
 _modules: dict[str, _Module] = {}
@@ -205,7 +207,9 @@ def _imports(tree: ast.AST) -> list[str]:
 
 def _definitions(tree: ast.AST, enclosing_class: str) -> Iterator[tuple[tuple[str, int], Any, str]]:
     """All functions, outer ones before those in them."""
-    for child in ast.iter_child_nodes(tree):
+    for child in parts_of(tree):
+        if type(child) in _SMALL:
+            continue
         inner = enclosing_class
         if isinstance(child, ast.ClassDef):
             inner = child.name

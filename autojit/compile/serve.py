@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from multiprocessing.connection import Connection
 from typing import Any
 
 from autojit.compile.executable import Executable
@@ -11,6 +10,7 @@ from autojit.compile.questions import error_of, packed, unpacked
 from autojit.compile.service import READY
 from autojit.compile.stored import Stored
 from autojit.compile.uninitialized import allocator
+from autojit.compile.wire import wire_of
 from autojit.errors import AutojitError
 from autojit.ir.graph import Graph
 from autojit.ops.inference import traced_shapes
@@ -24,7 +24,7 @@ def serve(socket: int, says_ready: bool = False) -> None:
         says_ready: Whether to say first that questions can be asked.
     """
     try:
-        line = Connection(socket)
+        line = wire_of(socket)
         if says_ready:
             line.send_bytes(READY)
         while True:

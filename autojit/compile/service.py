@@ -8,16 +8,13 @@ answers the program waits for, one for others, and one over which nothing is sai
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
-import socket
 import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
-from typing import Any
 
+from autojit.compile.wire import Wire, wires
 from autojit.errors import AutojitError
 from autojit.jax_names import POSTPONED
 
@@ -29,18 +26,13 @@ LEISURE = 2.0 if hasattr(os, "SCHED_IDLE") and len(os.sched_getaffinity(0)) > 1 
 PATIENCE = 10.0
 #: Its standard streams are nobody's: the program's own must not change.
 _SHELL = ("/bin/sh", "-c", '"$0" "$@" </dev/null >/dev/null 2>&1 &')
-_START = str(Path(__file__).with_name("start.py"))
+_START = os.path.join(os.path.dirname(__file__), "start.py")
 _NOT_STARTED = "the process that compiles could not be started"
 #: What it says when questions can be asked.
 READY = b"ready"
 #: Where modules are found, before the program's own folder is among these places.
 PATHS = [os.path.abspath(path) for path in sys.path]
 PATHS.sort(key=os.getcwd().__eq__)  # where it may lie, too, if autojit was found there
-
-
-_CONNECTION = "multiprocessing.connection"
-if POSTPONED:  # later a module of that name may lie beside the script
-    importlib.import_module(_CONNECTION)
 
 
 class CompilerEnded(AutojitError):
@@ -58,14 +50,14 @@ class _Late(OSError):
 class _Line:
     """One of the connections to the process: one question at a time, and its answer."""
 
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
         self._identity = self._looked_at()
         self._lock = threading.Lock()
         self._asks = 0  # the thread that does
 
     def _looked_at(self) -> tuple[int, int]:
-        status = os.fstat(self._connection.fileno())
+        status = os.fstat(self._wire.fileno())
         return status.st_dev, status.st_ino
 
     def is_there(self) -> bool:
@@ -92,29 +84,28 @@ class _Line:
         with self._lock:
             self._asks = me
             try:
-                if not self.is_there() or (question and self._connection.poll()):  # nothing is said without being asked
+                if not self.is_there() or (question and self._wire.poll()):  # nothing is said without being asked
                     raise _Gone
                 if question:
-                    self._connection.send_bytes(question)
-                if patience is not None and not self._connection.poll(patience):
+                    self._wire.send_bytes(question)
+                if patience is not None and not self._wire.poll(patience):
                     raise _Late
-                return self._connection.recv_bytes()
+                return self._wire.recv_bytes()
             finally:
                 self._asks = 0
 
     def has_said(self) -> bool:
         """Whether there is something to read, be it that nothing will come any more."""
-        return not self.is_there() or self._connection.poll()
+        return not self.is_there() or self._wire.poll()
 
     def close(self, ends: bool) -> None:
         """Close it, which `ends` the process behind it and a wait for its answer."""
         if self.is_there():
             if ends:
-                with socket.socket(fileno=os.dup(self._connection.fileno())) as ended:
-                    ended.shutdown(socket.SHUT_RDWR)
-            self._connection.close()
+                self._wire.end()
+            self._wire.close()
         else:
-            self._connection._handle = None  # the number may be that of a file of the program's
+            self._wire.forget()  # the number may be that of a file of the program's
 
 
 class Service:
@@ -213,7 +204,7 @@ class Service:
         """The connections, made now if there are none."""
         if not (self._lines or self.is_closed or self.trouble):
             self._is_leisurely = leisurely
-            pairs = {name: sys.modules[_CONNECTION].Pipe() for name in ("now", "later", "end")}
+            pairs = {name: wires() for name in ("now", "later", "end")}
             theirs = [other.fileno() for _, other in pairs.values()]
             given = [*map(str, theirs), str(int(leisurely)), *PATHS]
             environment = {**os.environ, "AUTOJIT_FLAGS": "--disk_cache=0"}

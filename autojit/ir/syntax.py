@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 from autojit.ir.warned import unheard
@@ -94,14 +94,19 @@ def walk_statements(node: Any) -> Iterator[Any]:
         found += statements_of(one)
 
 
-def give_places(node: Any) -> None:
-    """`ast.fix_missing_locations`: what has no place in the file gets that of the node around it."""
+def give_places(node: Any, but: Container[int] = ()) -> None:
+    """`ast.fix_missing_locations`: what has no place in the file gets that of the node around it.
+
+    Args:
+        node: The outermost node.
+        but: The identities of nodes that have places, and so has all that is in them.
+    """
     left = [(node, (1, 0, 1, 0))]
     while left:
         one, place = left.pop()
         if "lineno" in one._attributes:
             place = _placed(one, place)
-        if type(one) not in LEAVES:
+        if type(one) not in LEAVES and id(one) not in but:
             left += [(part, place) for part in parts_of(one)]
 
 

@@ -22,6 +22,7 @@ from autojit.launch.rewrite import FILES
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.controllers import before_the_end, is_alone
 from autojit.runtime.function import SUSPENDS, Controller
+from autojit.runtime.garbage import uncollected
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.trouble import Trouble
 from autojit.runtime.twins import is_looked_into
@@ -85,7 +86,7 @@ class First:
     def _instrument(self) -> None:
         """Put probes into the function; where that fails, it stays as it is."""
         try:
-            with ALLOWANCE.spending():
+            with ALLOWANCE.spending(), uncollected():
                 self.controller = _InPlace(self.original, self.config, self._install, self.is_callee)
         except Exception as error:
             if is_the_programs(error):

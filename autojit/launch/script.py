@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import builtins
+import functools
 import importlib
 import importlib.util
 import logging
@@ -12,7 +13,6 @@ import shlex
 import sys
 import time
 import types
-import zipfile
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
@@ -49,7 +49,11 @@ def parse(words: Sequence[str]) -> tuple[argparse.Namespace, Config]:
     count = 0
     while count < len(words) and words[count].startswith("-") and words[count] != "-m":
         count += 1 + (words[count] == "--report")  # the file may stand behind it
-    parser = argparse.ArgumentParser("python -m autojit run", usage=USAGE, exit_on_error=False, allow_abbrev=False)
+    # To find out how wide the terminal is takes 2 ms of imports, and nobody is shown help here.
+    wide = functools.partial(argparse.HelpFormatter, width=100)
+    parser = argparse.ArgumentParser(
+        "python -m autojit run", usage=USAGE, exit_on_error=False, allow_abbrev=False, formatter_class=wide
+    )
     parser.add_argument("--include", default="", help="names of modules that count as yours: `shop,tools.*`")
     parser.add_argument("--exclude", default="", help="names of modules that stay as they are")
     parser.add_argument("--summary", action="store_true", help="tell at the end, on stderr, what was gained")
@@ -169,7 +173,7 @@ def _main(file: str | None, spec: ModuleSpec | None, package: str | None) -> typ
 def _script(name: str, config: Config, scope: Scope) -> tuple[types.CodeType, types.ModuleType]:
     """The code and the module of a script, a folder or an archive, as `python SCRIPT` would have them."""
     file = Path(name)
-    spec = None if file.is_file() and not zipfile.is_zipfile(file) else PathFinder.find_spec("__main__", [name])
+    spec = PathFinder.find_spec("__main__", [name])  # a folder's or an archive's
     if spec is None:
         try:
             source = file.read_bytes()

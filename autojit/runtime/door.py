@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import importlib
 import math
 import operator
@@ -11,7 +10,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from autojit.runtime import heat
 from autojit.runtime.allowance import ALLOWANCE, part_of_compiling
 from autojit.runtime.background import BACKGROUND, making
 from autojit.runtime.forks import cuts_off_if
+from autojit.runtime.garbage import uncollected
 from autojit.runtime.interrupts import deferred
 from autojit.versions import unsuited
 
@@ -40,26 +40,8 @@ _MOST = 256
 _MAKER = "autojit.runtime.maker"
 #: The packages whose modules are behind it.
 _OURS = ("autojit", "jax", "jaxlib", "ml_dtypes", "opt_einsum")
-#: More objects than are made while it opens.
-_NEVER = 10_000_000
 #: The modules whose functions the op table lists, as they are when autojit is imported.
 _LISTED = {module.__name__: dict(vars(module)) for module in (np, np.linalg, np.fft, np.random, math)}
-
-
-@contextlib.contextmanager
-def _uncollected() -> Iterator[None]:
-    """Look for no garbage while thousands of functions and classes are made, which all stay.
-
-    That would take a third of the time. Whether the program collects garbage at all is left as it is.
-    """
-    before = gc.get_threshold()
-    gc.set_threshold(_NEVER, *before[1:])
-    ours = gc.get_threshold()
-    try:
-        yield
-    finally:
-        if gc.get_threshold() == ours:  # the program has not changed it meanwhile
-            gc.set_threshold(*before)
 
 
 class Door:
@@ -115,7 +97,7 @@ class Door:
         before = set(sys.modules)
         is_beside = BACKGROUND.is_here()
         # Beside the program garbage is collected as ever: the program may look, or fork.
-        collecting = contextlib.nullcontext() if is_beside else _uncollected()
+        collecting = contextlib.nullcontext() if is_beside else uncollected()
         # What is called meanwhile is NumPy's.
         spending = ALLOWANCE.sharing() if is_beside else ALLOWANCE.spending()
         with spending, deferred(), making(), collecting:

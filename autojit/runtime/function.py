@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autojit.capture.early import early_regions, loops_with_rest, split_early
+from autojit.capture.names import names_are_remembered
 from autojit.capture.options import Options
 from autojit.capture.probes import can_be_timed, instrument
 from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
@@ -88,14 +89,17 @@ class Controller:
         #: What measurement has chosen, where that is not the usual recipe.
         self.recipes: dict[RecipeKey, Recipe] = {}
         self.warm_up = WarmUp(self) if config.policy == "measured" and not strict else None
+        if self.warm_up is not None:  # what comes again and again would have been captured by then
+            self.options.lengths_before_many = 1
         self.twins = Twins(self._twin, rests=self.warm_up is not None)
         self._maker: Maker | None = None
         self._lock = threading.RLock()  # one thread captures at a time
         self._looks_again = 0.0  # for probes that have slept long enough
         try:
-            self.tree = self._read()
-            if self.warm_up is not None:
-                split_early(self.tree)
+            with names_are_remembered():
+                self.tree = self._read()
+                if self.warm_up is not None:
+                    split_early(self.tree)
         except CannotCapture as error:
             self.no_source = Reason(error.id, error.detail)
         if self.enabled and self.warm_up is None and self.no_source is None:

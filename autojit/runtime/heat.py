@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import types
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+
+from autojit.capture.buckets import FEWEST, bucket
 
 #: Seconds that NumPy must have spent on calls of one kind before they are worth a compilation.
 PAYS_AFTER = 0.25
@@ -30,7 +31,8 @@ FEW, BEGIN = 3, 2e-6
 _WITHOUT_ARRAYS = (int, float, complex, bool, str, bytes, list, tuple, dict, set, range, type(None), types.FunctionType)
 #: How many attributes of an object are looked at, and at how many objects inside each other.
 _MOST_ATTRIBUTES, _DEEPEST = 64, 2
-#: How many kinds of calls are told apart; those not seen for the longest time are forgotten.
+#: How many kinds of calls are told apart. Those on which NumPy has spent least are forgotten, sooner or later all that
+#: do not come again: each one forgotten raises what new time counts from.
 MOST = 64
 #: A plan is kept when it needs at most this fraction of NumPy's time.
 KEEP_BELOW = 0.95
@@ -70,9 +72,10 @@ class Heat:
         is_new: Whether nobody has asked yet what earlier processes have measured.
         verdict: What they have.
         promises: Whether the region's text promises that a plan will be faster; `None` if nobody has read it.
+        base: What `rank` counts from.
     """
 
-    __slots__ = ("calls", "held", "is_new", "kind", "last", "promises", "seconds", "seen", "timed", "verdict")
+    __slots__ = ("base", "calls", "held", "is_new", "kind", "last", "promises", "seconds", "seen", "timed", "verdict")
 
     def __init__(self, kind: tuple[Any, ...] = (), held: frozenset[str] = frozenset()) -> None:
         self.kind = kind
@@ -81,7 +84,7 @@ class Heat:
         self.verdict: Any = None
         self.promises: bool | None = None
         self.calls = 0
-        self.seconds = self.seen = self.timed = 0.0
+        self.seconds = self.seen = self.timed = self.base = 0.0
         self.last: deque[float] = deque(maxlen=LAST)
 
     def add(self, seconds: float) -> None:
@@ -106,6 +109,11 @@ class Heat:
         if found:
             return bool(found & {"f", "c"})
         return any(kind not in _WITHOUT_ARRAYS and not issubclass(kind, np.generic) for kind in others)
+
+    @property
+    def rank(self) -> float:
+        """The higher, the longer it is remembered."""
+        return self.base + self.seconds
 
     @property
     def best(self) -> float:
@@ -156,13 +164,25 @@ def _attributes(value: Any) -> list[Any]:
         return []
 
 
-class HeatMap:
-    """The kinds of calls of one region."""
+def _rough_shape(array: np.ndarray) -> tuple[int, ...]:
+    """An array's shape, with the number of rows of the plan for about as many."""
+    shape = array.shape
+    return (bucket(shape[0])[1], *shape[1:]) if shape and shape[0] > FEWEST else shape
 
-    __slots__ = ("_asked", "_held", "_kinds", "_last", "_long", "_seconds", "_since", "_spent")
+
+class HeatMap:
+    """The kinds of calls of one region.
+
+    Attributes:
+        by_rows: Whether calls are of one kind where arrays have about as many rows: one plan may take all of them.
+    """
+
+    __slots__ = ("_asked", "_held", "_kinds", "_last", "_long", "_rank", "_seconds", "_since", "_spent", "by_rows")
 
     def __init__(self) -> None:
-        self._kinds: OrderedDict[tuple[Any, ...], Heat] = OrderedDict()
+        self._kinds: dict[tuple[Any, ...], Heat] = {}
+        self.by_rows = True
+        self._rank = 0.0  # of the last one that was forgotten
         self._held: frozenset[str] | None = None  # looked at once: shapes may change at each call
         self._last = self._spent = self._long = 0.0  # of any kind: the last calls, their time, that of the long ones
         self.go_on()
@@ -170,19 +190,25 @@ class HeatMap:
     def of(self, values: Sequence[Any]) -> Heat:
         """The heat of calls like this one."""
         # By identity: the hash of a class may be the user's code.
-        key = tuple([(v.dtype, v.shape) if type(v) is np.ndarray else id(type(v)) for v in values])
+        shape_of = _rough_shape if self.by_rows else np.shape
+        key = tuple([(v.dtype, shape_of(v)) if type(v) is np.ndarray else id(type(v)) for v in values])
         heat = self._kinds.get(key)
         if heat is None:
-            kind = tuple([(v.dtype, v.shape) if type(v) is np.ndarray else type(v) for v in values])
+            kind = tuple([(v.dtype, shape_of(v)) if type(v) is np.ndarray else type(v) for v in values])
             if self._held is None:
                 self._held = _held(values)
+            if len(self._kinds) >= MOST:
+                self._forget_one()
             heat = self._kinds[key] = Heat(kind, self._held)
-            if len(self._kinds) > MOST:
-                self._kinds.popitem(last=False)
-        else:
-            with contextlib.suppress(KeyError):  # another thread forgot it
-                self._kinds.move_to_end(key)
+        heat.base = self._rank
         return heat
+
+    def _forget_one(self) -> None:
+        kinds = list(self._kinds.items())
+        if kinds:  # another thread may have forgotten all
+            key, heat = min(kinds, key=lambda item: item[1].rank)
+            self._kinds.pop(key, None)
+            self._rank = heat.rank
 
     @property
     def best(self) -> float:

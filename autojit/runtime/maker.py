@@ -13,6 +13,7 @@ from autojit.capture.capture import Capture, capture
 from autojit.capture.explore import explore_parts
 from autojit.capture.kept import stand_in_for
 from autojit.capture.regions import region_key
+from autojit.capture.varying import capture_varying
 from autojit.compile.cache import CACHE
 from autojit.compile.xla import hold, is_started
 from autojit.config import Config
@@ -94,7 +95,9 @@ class Maker:
         controller.counters.captures += 1
         stand_ins = {name: stand_in_for(value) for name, value in values.items()}
         controller.options.seen[region_key(probe.region)] = stand_ins
-        captured = capture(controller.tree, probe.region, values, controller.options)
+        captured = capture_varying(controller.tree, probe.region, values, controller.options)
+        lengths = controller.options.lengths.get(region_key(probe.region))
+        probe.heats.by_rows = lengths is None or not lengths.is_closed
         self._note_capture(captured, time.perf_counter() - start)
         if captured.cuts:
             self._split(probe, captured, values, heat)

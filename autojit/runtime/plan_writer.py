@@ -25,6 +25,7 @@ from autojit.partition.steps import ClusterStep, Step
 from autojit.runtime.buffers import own, to_scalar
 from autojit.runtime.environment import FOLLOWING, MAY_BE_FOLLOWED, is_default, is_followed, quiet
 from autojit.runtime.interrupts import COMMITS, comes_from_a_signal
+from autojit.runtime.padding import Padding, first_rows
 from autojit.runtime.plan import FILE, NATIVE, UNSET, Plan
 from autojit.runtime.streams import drawn, restore, save
 
@@ -61,10 +62,12 @@ def build(
     writer.operands = {value.name: name for value, name in zip(graph.inputs, capture.input_names, strict=True)}
     writer.check_integers(graph, steps)
     start = writer.draw()
+    padded = writer.fill_up(graph)
     for step in steps:
         writer.step(step, executables)
     # Results first: one may be a copy of an array that a commit changes.
     parts = [writer.recipe(recipe, graph) for recipe in capture.recipes]
+    writer.lines += padded  # the memory may be filled again
     attributes = [(owner, name, writer.recipe(recipe, graph)) for owner, name, recipe in capture.assigned]
     writer.keep_before(graph)
     writer.undo_draws(start)
@@ -83,7 +86,7 @@ class _Writer:
         self.names.update(
             ndarray=np.ndarray, apart=apart, raises=raises, quiet=quiet, NATIVE=NATIVE, UNSET=UNSET, own=own,
             copyto=np.copyto, array=np.array, is_default=is_default, window_slice=window_slice, Trapped=Trapped,
-            relayout=relayout, broadcast_to=np.broadcast_to, empty=np.empty,
+            relayout=relayout, first_rows=first_rows, broadcast_to=np.broadcast_to, empty=np.empty,
             save=save, restore=restore, drawn=drawn, comes_from_a_signal=comes_from_a_signal, complete=complete,
         )  # fmt: skip
         self.lines = [
@@ -145,6 +148,25 @@ class _Writer:
                 "        restore(saved)",
                 "        raise",
             ]
+
+    # ---- rows
+
+    def fill_up(self, graph: Graph) -> list[str]:
+        """Fill arrays up to the number of rows that the plan is for; the lines that give the memory back."""
+        rows, lines = self.capture.rows, []
+        for value in graph.inputs if rows is not None else ():
+            name = self.operands[value.name]
+            if name in rows.names:
+                padding = self.constant(Padding(value.spec.shape, value.spec.dtype), "padding_")
+                self.lines.append(f"    full_{name} = {padding}.filled({name})")
+                lines.append(f"    {padding}.free(full_{name}, {name})")
+                self.operands[value.name] = f"full_{name}"
+        return lines
+
+    def rows_of(self, recipe: Result) -> str:
+        """How many rows of a result are the call's; "" for all."""
+        rows = self.capture.rows
+        return f"len({min(rows.names)})" if rows is not None and recipe.number in rows.outputs else ""
 
     # ---- steps
 
@@ -261,11 +283,13 @@ class _Writer:
             return f"{self.constant(to_scalar, 'to_scalar_')}({name}, {self.constant(spec)})"
         if spec.kind != "array":
             return self.plain(operand)
+        count = self.rows_of(recipe)
         if isinstance(operand, Const) or name not in self.specs or name in self._taken:
-            text = f"array({name}, {self.constant(spec.dtype)}, order='C')"  # a fresh copy
+            part = f"[:{count}]" if count else ""
+            text = f"array({name}{part}, {self.constant(spec.dtype)}, order='C')"  # a fresh copy
         else:
             self._taken.add(name)
-            text = f"own({name})"
+            text = f"first_rows({name}, {count})" if count else f"own({name})"
         if recipe.strides is not None:
             text = f"relayout({text}, {recipe.strides!r})"
         return text

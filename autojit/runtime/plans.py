@@ -90,3 +90,13 @@ def is_to_come(plan: Plan) -> bool:
 def is_numpys(plan: Plan) -> bool:
     """Whether a plan leaves its calls to NumPy, and is not only tried."""
     return plan.is_native and not getattr(plan.reason, "is_trial", False)
+
+
+def is_compiling(plan: Plan) -> bool:
+    """Whether a plan is tried as soon as it is compiled."""
+    return getattr(plan.reason, "is_trial", False) and plan.reason.waits
+
+
+def is_kept(plan: Plan) -> bool:
+    """Whether a plan is compiled, and was tried where that is the policy."""
+    return not plan.is_native

@@ -64,6 +64,9 @@ class WarmUp:
             price *= math.inf if probe.around.is_at_work() else 2
         if heat.seconds < price:
             return False
+        if any(map(plans.is_compiling, probe.plans)) and not any(map(plans.is_kept, probe.plans)):
+            probe.wait_for(SOON)  # calls of another kind show whether the region gains at all
+            return False
         if not ALLOWANCE.is_limited:
             return DOOR.is_ready() or self._opens(heat)
         delay = self._delay(probe, heat, verdict is not None and verdict.wins)

@@ -1,0 +1,106 @@
+"""A capture for many lengths, where the calls of a region bring arrays of one length after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from autojit.capture.buckets import FEWEST, bucket
+from autojit.capture.capture import Capture
+from autojit.capture.lengths import RowCount
+from autojit.capture.options import Options
+from autojit.capture.regions import region_key
+from autojit.capture.results import Constant, Container, FromPrologue, Recipe, Result, Unset
+from autojit.errors import CannotCapture
+from autojit.ir.spec import Spec
+from autojit.passes.access import Refused
+from autojit.passes.rowwise import check_rowwise
+
+#: A region for which that has failed so often, one time after the other, is captured for one length at a time.
+_MOST_FAILURES = 3
+
+
+@dataclass(slots=True)
+class Lengths:
+    """What is known of the lengths of a region's arrays.
+
+    Attributes:
+        last: What the graph of the last capture takes.
+        changes: How often it took another number of rows than the one before.
+        failures: How often, one time after the other, there was no plan for several lengths.
+        trouble: Why the last time.
+    """
+
+    last: tuple[Spec, ...]
+    changes: int = 0
+    failures: int = 0
+    trouble: str = ""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nobody tries any more."""
+        return self.failures >= _MOST_FAILURES
+
+
+def capture_rows(captured: Capture, options: Options, capture: Callable[[RowCount], Capture]) -> Capture:
+    """What was captured of a call, or a capture for more numbers of rows, if the calls before had other ones.
+
+    Args:
+        captured: The capture for the arrays as they are.
+        options: What is known of the region's calls.
+        capture: Does the same for more numbers of rows.
+    """
+    if captured.graph is None or options.exact:
+        return captured
+    specs = tuple(value.spec for value in captured.graph.inputs)
+    known = options.lengths.setdefault(region_key(captured.region), Lengths(specs))
+    last, known.last = known.last, specs
+    count = _changed(last, specs)
+    known.changes += count > 0
+    if count <= FEWEST or known.changes < options.lengths_before_many or known.is_closed:
+        return captured
+    rows = RowCount(count, *bucket(count))
+    if count == rows.most:  # the two captures would show nothing
+        return captured
+    try:
+        general = capture(rows)
+        if general.cuts or general.graph is None:
+            raise Refused("it is not captured as a whole")
+        if general.written or general.assigned or general.draws or captured.exit != general.exit:
+            raise Refused("more is done than computed")
+        rows.outputs = check_rowwise(captured.graph, general.graph)
+        for recipe in general.recipes:
+            _check_recipe(recipe, rows)
+    except (Refused, CannotCapture) as error:
+        known.failures += 1
+        known.trouble = str(error)
+        return captured
+    known.failures = 0
+    return general
+
+
+def _changed(last: tuple[Spec, ...], now: tuple[Spec, ...]) -> int:
+    """How many rows a call has, if it differs from the one before in that alone; else 0."""
+    if len(last) != len(now):
+        return 0
+    found = set()
+    for one, other in zip(last, now, strict=True):
+        if (one.dtype, one.kind, one.ndim, one.shape[1:]) != (other.dtype, other.kind, other.ndim, other.shape[1:]):
+            return 0
+        if one.shape != other.shape:
+            found.add(other.shape[0])
+    return found.pop() if len(found) == 1 else 0
+
+
+def _check_recipe(recipe: Recipe, rows: RowCount) -> None:
+    if isinstance(recipe, Container):
+        for part in recipe.parts:
+            _check_recipe(part, rows)
+    elif isinstance(recipe, FromPrologue):
+        if recipe.name in rows.names:
+            raise Refused("an array from outside is handed on")
+    elif isinstance(recipe, Result):
+        if recipe.strides is not None and recipe.number in rows.outputs:
+            raise Refused("the rows of a result do not stand one behind the other")
+    elif not isinstance(recipe, Constant | Unset):
+        raise Refused("a view is handed on")

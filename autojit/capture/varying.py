@@ -1,0 +1,68 @@
+"""Ints from outside: constants of a plan, until they are seen to change from call to call.
+
+A plan for one place of a source, one row, one step is the better one where there is only that one; where each call
+brings another, all that is gained goes into compiling. From the second value on a plan takes any, if it can: then
+nothing in it is a constant that was made of the int, such as a shape or the bound of a slice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from autojit.capture.capture import Capture, capture
+from autojit.capture.generalize import capture_rows
+from autojit.capture.options import Options
+from autojit.capture.regions import Region, RegionTree, region_key
+
+#: So many calls that no plan for any int can take, and the ints of a region are constants.
+_MOST_FAILURES = 3
+
+
+@dataclass(slots=True)
+class Ints:
+    """What is known of the ints of a region.
+
+    Attributes:
+        last: Those on which the last plan depended, by path.
+        varying: The paths of those that were seen to change.
+        failures: For how many calls there was no plan that takes any.
+    """
+
+    last: dict[str, int] = field(default_factory=dict)
+    varying: frozenset[str] = frozenset()
+    failures: int = 0
+
+
+def capture_varying(tree: RegionTree, region: Region, values: dict[str, Any], options: Options) -> Capture:
+    """As `capture`, in the light of the calls before: what has changed is no constant of the plan, where that goes."""
+    ints = options.ints.setdefault(region_key(region), Ints())
+    captured, varying = _with_ints(tree, region, values, options, ints)
+    return capture_rows(captured, options, lambda rows: capture(tree, region, values, options, varying, rows))
+
+
+def _with_ints(
+    tree: RegionTree, region: Region, values: dict[str, Any], options: Options, ints: Ints
+) -> tuple[Capture, frozenset[str]]:
+    """A capture, and the ints on which it does not depend because they were seen to change."""
+    none: frozenset[str] = frozenset()
+    if ints.failures >= _MOST_FAILURES:
+        return capture(tree, region, values, options), none
+    captured = capture(tree, region, values, options, ints.varying)
+    if captured.cuts and ints.varying:
+        ints.failures += 1
+        return capture(tree, region, values, options), none
+    changed = [path for path, value in captured.constants.items() if _differs(ints.last.get(path, value), value)]
+    ints.last = captured.constants
+    if changed and not captured.cuts:
+        varying = ints.varying.union(changed)
+        general = capture(tree, region, values, options, varying)
+        if not general.cuts:
+            ints.varying = varying
+            return general, varying
+        ints.failures += 1
+    return captured, ints.varying
+
+
+def _differs(one: int, other: int) -> bool:
+    return type(one) is not type(other) or one != other

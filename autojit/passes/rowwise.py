@@ -1,0 +1,229 @@
+"""Whether a program treats the rows of arrays one by one: then one for many rows does for fewer.
+
+What is filled up behind the rows of a call must not reach them. Two captures of the same statements, for arrays of two
+lengths, are compared operation by operation: an axis whose length differs holds the rows. Each operation has to keep
+them apart, and nothing else may differ: neither a number made of the length nor the way the statements have taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from autojit.ir.build import exact_key
+from autojit.ir.graph import Const, Graph, Node, Operand
+from autojit.ir.index import Index, Slice
+from autojit.ir.spec import Spec
+from autojit.passes.access import Refused
+
+#: The axis of the rows of each operand, and of each result; `None` where there are none.
+Axes = Sequence["int | None"]
+#: `rule(node, axes) -> the axis of the result's rows`; at least one operand has rows.
+Rule = Callable[[Node, Axes], "int | None"]
+
+
+def check_rowwise(few: Graph, many: Graph) -> frozenset[int]:
+    """The numbers of the outputs whose first axis holds rows; the others are the same for any number of rows.
+
+    Args:
+        few: The statements, captured for arrays of one length.
+        many: The same for a greater length.
+
+    Raises:
+        Refused: What is computed for a row may depend on others, or on how many there are.
+    """
+    if few.writes or many.writes:
+        raise Refused("arrays from outside are written")
+    if len(few.nodes) != len(many.nodes) or len(few.inputs) != len(many.inputs):
+        raise Refused("another length leads to other operations")
+    names = {one.name: other.name for one, other in zip(few.inputs, many.inputs, strict=True)}
+    for one, other in zip(few.nodes, many.nodes, strict=True):
+        _check_node(one, other, names)
+    rows = set()
+    for number, (one, other) in enumerate(zip(few.outputs, many.outputs, strict=True)):
+        _check_same(one, other, names)
+        axis = _axis(one.spec, other.spec)
+        if axis:
+            raise Refused("the rows of a result are not its first axis")
+        if axis == 0:
+            rows.add(number)
+    return frozenset(rows)
+
+
+def _check_node(one: Node, other: Node, names: dict[str, str]) -> None:
+    if one.op is not other.op or len(one.inputs) != len(other.inputs):
+        raise Refused("another length leads to other operations")
+    for mine, theirs in zip(one.inputs, other.inputs, strict=True):
+        _check_same(mine, theirs, names)
+    given, wanted = one.keywords, other.keywords
+    differing = {name for name in given.keys() | wanted.keys() if not _equal(given.get(name), wanted.get(name))}
+    if differing - ({"shape"} if one.op.name in _SHAPED else set()):
+        raise Refused(f"`{one.op.name}` depends on the length")
+    axes = [_axis(a.spec, b.spec) for a, b in zip(one.inputs, other.inputs, strict=True)]
+    results = [_axis(a.spec, b.spec) for a, b in zip(one.outputs, other.outputs, strict=True)]
+    names |= {a.name: b.name for a, b in zip(one.outputs, other.outputs, strict=True)}
+    if all(axis is None for axis in axes):
+        if any(axis is not None for axis in results) and one.op.name != "np.broadcast_to":  # whose rows are all equal
+            raise Refused(f"`{one.op.name}` makes rows")
+        return
+    rule = _broadcast if one.op.broadcasts else _RULES.get(one.op.name)
+    if rule is None:
+        raise Refused(f"`{one.op.name}` may mix rows")
+    expected = rule(other, axes)
+    if any(axis != expected for axis in results):
+        raise Refused(f"`{one.op.name}` mixes rows")
+
+
+def _check_same(one: Operand, other: Operand, names: dict[str, str]) -> None:
+    if isinstance(one, Const) or isinstance(other, Const):
+        same = isinstance(one, Const) and isinstance(other, Const) and _equal(one.value, other.value)
+        if not same or one.spec != other.spec:
+            raise Refused("a number depends on the length")
+    elif names.get(one.name) != other.name:
+        raise Refused("another length leads to other operations")
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return exact_key(one) == exact_key(other)
+
+
+def _axis(one: Spec, other: Spec) -> int | None:
+    """The axis that holds rows."""
+    if (one.dtype, one.kind, one.ndim) != (other.dtype, other.kind, other.ndim):
+        raise Refused("another length leads to other operations")
+    found = [axis for axis, (a, b) in enumerate(zip(one.shape, other.shape, strict=True)) if a != b]
+    if len(found) > 1:
+        raise Refused("an array holds rows along several axes")
+    return found[0] if found else None
+
+
+# ---- rules: where the rows of the result are, if the operation keeps them apart
+
+
+def _broadcast(node: Node, axes: Axes) -> int | None:
+    """Operands are lined up at their last axes; beside rows another one has an axis of length 1, or none."""
+    ndim = node.outputs[0].spec.ndim
+    found = {ndim - spec.ndim + axis for spec, axis in zip(node.specs, axes, strict=True) if axis is not None}
+    if len(found) > 1:
+        raise Refused(f"`{node.op.name}` lines up rows with columns")
+    return found.pop()
+
+
+def _reduced(node: Node, axes: Axes) -> int | None:
+    if len(axes) != 1 or axes[0] is None:
+        raise Refused(f"`{node.op.name}` may mix rows")
+    params, ndim = node.keywords, node.specs[0].ndim
+    over = params.get("axis")
+    over = range(ndim) if over is None else over if isinstance(over, tuple) else (over,)
+    gone = {axis % ndim for axis in over}
+    if axes[0] in gone:
+        raise Refused(f"`{node.op.name}` mixes rows")
+    return axes[0] if params.get("keepdims") else axes[0] - sum(axis < axes[0] for axis in gone)
+
+
+def _along(node: Node, axes: Axes) -> int | None:
+    axis = node.keywords.get("axis")
+    if len(axes) != 1 or axis is None or axis % node.specs[0].ndim == axes[0]:
+        raise Refused(f"`{node.op.name}` may mix rows")
+    return axes[0]
+
+
+def _same(node: Node, axes: Axes) -> int | None:
+    return axes[0]
+
+
+def _transposed(node: Node, axes: Axes) -> int | None:
+    ndim = node.specs[0].ndim
+    order = [axis % ndim for axis in node.keywords.get("axes") or reversed(range(ndim))]
+    return order.index(axes[0])
+
+
+def _reshaped(node: Node, axes: Axes) -> int | None:
+    before, after, axis = node.specs[0].shape, node.outputs[0].spec.shape, axes[0]
+    assert axis is not None
+    for place, length in enumerate(after):
+        if length == before[axis] and prod(after[:place]) == prod(before[:axis]):
+            return place
+    raise Refused("`np.reshape` breaks rows up")
+
+
+def _stacked(node: Node, axes: Axes) -> int | None:
+    ndim = node.outputs[0].spec.ndim
+    new = node.keywords.get("axis", 0) % ndim
+    if len(set(axes)) > 1 or axes[0] is None:
+        raise Refused(f"`{node.op.name}` may mix rows")
+    return axes[0] + (new <= axes[0])
+
+
+def _joined(node: Node, axes: Axes) -> int | None:
+    axis = node.keywords.get("axis", 0)
+    if axis is None or len(set(axes)) > 1 or axes[0] is None or axis % node.specs[0].ndim == axes[0]:
+        raise Refused(f"`{node.op.name}` may mix rows")
+    return axes[0]
+
+
+def _indexed(node: Node, axes: Axes) -> int | None:
+    index: Index = node.keywords["index"]
+    if not index.is_static or axes[0] is None:
+        raise Refused("an index that is computed")
+    taken = sum(entry is not None and entry is not Ellipsis for entry in index.entries)
+    axis = place = 0
+    for entry in index.entries:
+        if entry is None:
+            place += 1
+            continue
+        if entry is Ellipsis:
+            wide = node.specs[0].ndim - taken
+            if axis <= axes[0] < axis + wide:
+                return place + axes[0] - axis
+            axis, place = axis + wide, place + wide
+            continue
+        if axis == axes[0]:
+            whole = isinstance(entry, Slice) and entry.start in (None, 0) and (entry.stop, entry.step or 1) == (None, 1)
+            if not whole:
+                raise Refused("a part of the rows is taken")
+            return place
+        axis += 1
+        place += isinstance(entry, Slice)
+    return place + axes[0] - axis
+
+
+def _written(node: Node, axes: Axes) -> int | None:
+    """`base[index] = value`."""
+    place = _indexed(node, axes)
+    value = node.specs[1]
+    if axes[1] is not None:
+        part = np.broadcast_to(np.zeros((), bool), node.specs[0].shape)[node.keywords["index"].fill(())]
+        if part.ndim - value.ndim + axes[1] != place:
+            raise Refused("rows are written to columns")
+    return axes[0]
+
+
+_SHAPED = ("np.reshape", "np.broadcast_to")
+_REDUCING = """
+    np.sum np.prod np.mean np.std np.var np.max np.min np.ptp np.argmax np.argmin np.any np.all np.count_nonzero
+    np.nansum np.nanprod np.nanmean np.nanvar np.nanstd np.nanmax np.nanmin np.add.reduce np.multiply.reduce
+    np.maximum.reduce np.minimum.reduce np.logical_and.reduce np.logical_or.reduce np.median np.linalg.norm
+"""
+_ALONG = """
+    np.cumsum np.cumprod np.nancumsum np.nancumprod np.add.accumulate np.multiply.accumulate np.sort np.argsort
+"""
+_RULES: dict[str, Rule] = {
+    **dict.fromkeys(_REDUCING.split(), _reduced),
+    **dict.fromkeys(_ALONG.split(), _along),
+    "astype": _same,
+    "np.copy": _same,
+    "np.transpose": _transposed,
+    "np.reshape": _reshaped,
+    "np.broadcast_to": _broadcast,
+    "np.stack": _stacked,
+    "np.concatenate": _joined,
+    "np.zeros_like": _same,
+    "np.ones_like": _same,
+    "np.empty_like": _same,
+    "getitem": _indexed,
+    "setitem": _written,
+}
