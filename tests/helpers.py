@@ -132,6 +132,12 @@ def check_calls(
             _compare_outcomes(outcome(decorated, args, {}), expected, rtol, has_text)
 
 
+def check_call(fast: Callable[..., Any], function: Callable[..., Any], *args: Any, rtol: float | None = None) -> None:
+    """Compare one call of a decorated function with the original: results, arguments and exceptions."""
+    expected = outcome(function, args, {})
+    _compare_outcomes(outcome(fast, args, {}), expected, rtol)
+
+
 def _compare_outcomes(got: Outcome, expected: Outcome, rtol: float | None, has_text: bool = True) -> None:
     if expected.error is not None or got.error is not None:
         if expected.error is None:

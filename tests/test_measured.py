@@ -153,7 +153,7 @@ def test_kinds_of_calls():
     for other in ((X[:5], 3, "a"), (X.astype("f4"), 3, "a"), (X, 3.0, "a"), (X, 3, None), (X,)):
         assert heats.of(other) is not one
     for size in range(100):
-        heats.of((X[:size],))
+        heats.of((X[:size], size * 1.0 if size % 2 else size))
     assert heats.of((X, 3, "a")) is not one  # forgotten
     heat = Heat()
     for seconds in (0.5, 0.1, 0.2):
@@ -165,6 +165,31 @@ def test_kinds_of_calls():
     assert heats.are_tiny()
     heats.note(heat, 1e-3)
     assert not heats.are_tiny()
+
+
+def test_kinds_that_have_taken_long_are_remembered():
+    heats = HeatMap()
+    heats.by_rows = False
+    one = heats.of((X,))
+    heats.note(one, 1e-2)
+    for turn in range(4):
+        for size in range(200):
+            heats.note(heats.of((np.empty((size, turn)),)), 1e-5)
+        assert heats.of((X,)) is one
+        heats.note(one, 1e-2)
+    for size in range(20_000):  # each one that is forgotten raises what new time counts from
+        heats.note(heats.of((np.empty((size, 5)),)), 1e-3)
+    assert heats.of((X,)) is not one
+
+
+def test_kinds_of_about_as_many_rows():
+    heats = HeatMap()
+    one = heats.of((np.empty((40, 3)), 1.0))
+    assert heats.of((np.empty((33, 3)), 2.0)) is one and one.kind[0][1] == (48, 3)
+    for shape in ((32, 3), (49, 3), (40, 4), (40,), (3, 40)):
+        assert heats.of((np.empty(shape), 1.0)) is not one
+    heats.by_rows = False
+    assert heats.of((np.empty((33, 3)), 1.0)) is not heats.of((np.empty((34, 3)), 1.0))
 
 
 def naps_of(seconds, calls=BURST):

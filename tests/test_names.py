@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import ast
+import linecache
 import textwrap
+import types
+from pathlib import Path
 
 import pytest
 
 from autojit.capture.assigned import assigned_before
-from autojit.capture.names import Flow, names
+from autojit.capture.early import split_early
+from autojit.capture.names import Flow, names, names_are_remembered
+from autojit.capture.regions import RegionTree
+from autojit.capture.source import source_of
+from autojit.errors import CannotCapture
 
 
 def parse(text: str) -> list[ast.stmt]:
@@ -97,3 +104,49 @@ def test_what_is_usually_bound() -> None:
     assert bound("while True:\n    a = 1\n    if p:\n        break\n    b = 1\nend", True) == "a"
     assert bound("if p:\n    a = 1\nend", True) == ""
     assert bound("try:\n    with p:\n        a = 1\nfinally:\n    b = 1\nend", True) == "a b"
+
+
+FILES = sorted((Path(__file__).parent / "programs").rglob("*.py"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_what_is_remembered_is_the_same(file: Path) -> None:
+    """Regions, split early, with the names of each statement looked up once and again and again."""
+    module = types.ModuleType("anything")
+    functions = [
+        node
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.FunctionDef) and not node.decorator_list
+    ]
+    for node in functions[:40]:
+        text = ast.unparse(node)
+        made = load(text, node.name, vars(module))
+        if made is None:
+            continue
+        kept = [_regions(made)]
+        with names_are_remembered():
+            kept.append(_regions(made))
+        assert kept[0] == kept[1], node.name
+
+
+def load(text: str, name: str, namespace: dict[str, object]) -> types.FunctionType | None:
+    """A function whose source can be found."""
+    file = f"<names {name} {len(linecache.cache)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    try:
+        exec(compile(text, file, "exec"), namespace)
+    except Exception:  # a default value that is not there, say
+        return None
+    return namespace[name]  # type: ignore[return-value] -- a function, by its text
+
+
+def _regions(function: types.FunctionType) -> list[object]:
+    try:
+        tree = RegionTree(source_of(function))
+        split_early(tree)
+    except CannotCapture as error:
+        return [str(error)]
+    return [
+        (one.live_in, one.live_out, one.certain, one.moving, one.maybe, one.depth, one.live_return, one.usual, one.late)
+        for one in tree.regions
+    ]

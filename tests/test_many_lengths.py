@@ -1,0 +1,262 @@
+"""Plans for several numbers of rows."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import autojit as aj
+from autojit.capture.buckets import bucket
+from tests.helpers import check_call
+from tests.row_programs import judge_rows, make_row_program
+
+LENGTHS = (40, 41, 45, 33, 47, 97, 100, 101, 120)
+
+
+def points(rows: int, *rest: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed + rows).integers(-30, 30, (rows, *rest)) / 4
+
+
+def info_of(function, *calls, **flags):
+    """Compare a function with NumPy on calls; what its cache says."""
+    fast = aj.autocluster(policy="eager", max_plans=64, **flags)(function)
+    for args in calls:
+        check_call(fast, function, *args)
+    return fast.cache_info()
+
+
+def _dot(a, b):
+    return np.sum(a * b, axis=-1)
+
+
+def _hits(origins, directions, center, radius):
+    offset = origins - center
+    b, c = _dot(offset, directions), _dot(offset, offset) - radius**2
+    root = np.sqrt(np.maximum(b * b - c, 0.0))
+    t = np.where(-b - root > 1e-3, -b - root, -b + root)
+    return np.where((b * b > c) & (t > 1e-3), t, np.inf), b > 0
+
+
+def test_buckets():
+    assert [bucket(count)[1] for count in (33, 48, 49, 64, 65, 1000, 1025)] == [48, 48, 64, 64, 96, 1024, 1536]
+    for count in range(3, 5000):
+        least, most = bucket(count)
+        assert least < count <= most <= 1.5 * count
+
+
+def test_one_plan_takes_many():
+    calls = [(points(n, 3), points(n, 3, seed=9), points(3)[:3], 2.5) for n in LENGTHS]
+    info = info_of(_hits, *calls, *calls)
+    assert info.plans == 4  # two by themselves, and the plans for up to 48 and 128
+    assert info.hits == 2 * len(calls)
+
+
+def test_arrays_of_objects_and_globals():
+    def function(cloud, k):
+        return cloud.at + cloud.speed * k, cloud.mass[:, None] * cloud.at[:, 0:2]
+
+    clouds = [SimpleNamespace(at=points(n, 3), speed=points(n, 3, seed=1), mass=points(n)) for n in LENGTHS]
+    assert info_of(function, *[(cloud, 0.5) for cloud in clouds]).plans == 4
+
+
+def test_one_array_twice_and_parts_of_one():
+    def function(x, y):
+        return x * 2 + y
+
+    for make in (lambda n: (points(n),) * 2, lambda n: (points(n + 1)[1:], points(n + 1)[:-1])):
+        assert info_of(function, *[make(n) for n in LENGTHS]).plans == 4
+
+
+def test_other_layouts_have_other_plans():
+    def function(x):
+        return x * 2, x + x[:, :1]
+
+    layouts = (
+        np.asfortranarray, lambda x: np.repeat(x, 2, axis=0)[::2], lambda x: x[::-1], lambda x: x[:, ::-1], np.array
+    )  # fmt: skip
+    for layout in layouts:
+        info_of(function, *[(points(n, 3),) for n in (40, 41, 42)], *[(layout(points(n, 3)),) for n in LENGTHS])
+
+
+def test_few_rows_and_none():
+    def function(x, w):
+        return x * w, x.max(axis=1)
+
+    info_of(function, *[(points(n, 3), points(3)[:3]) for n in (40, 41, 42, 33, 32, 31, 3, 2, 1, 0, 47, 48)])
+
+
+def test_a_length_that_is_the_buckets():
+    def function(x, w):
+        return x * w
+
+    fast = aj.autocluster(policy="eager", max_plans=64)(function)
+    for n in (40, 41, 45, 48):
+        fast(points(n), 2.0)
+    for n in (40, 45, 47):
+        for w in (points(48), points(n + 1), points(n), points(1), points(n, 1)):
+            check_call(fast, function, points(n), w)
+
+
+# ---- what mixes rows, or asks for their number
+
+
+def _asks_in_a_branch(x):
+    return x * 2 if len(x) > 42 else x * 3
+
+
+def _asks_for_a_shape(x):
+    return x * (2 if x.shape[0] > 42 else 3)
+
+
+def _asks_for_a_size(x):
+    return x * (2 if np.size(x) % 2 else 3) + x.nbytes
+
+
+def _asks_by_another_name(x, count=len):
+    return x * (2 if count(x) > 42 else 3)
+
+
+def _asks_numpy(x):
+    return x * (2 if np.shape(x)[0] > 42 else 3)
+
+
+def _sums(x):
+    return x - x.mean(axis=0), x.sum()
+
+
+def _orders(x):
+    return x[::-1] * 1, np.cumsum(x, axis=0), np.sort(x, axis=0)
+
+
+def _picks(x):
+    return x[0] + 1, x[-1] + 1, x[3:9] * 2, x - x[-1:]
+
+
+def _turns(x):
+    return x.T * 2, x.reshape(-1) + 1, x.T.reshape(3, -1) * 2
+
+
+def _hands_on(x):
+    return x, x[1:], x * 2
+
+
+def _writes(x):
+    x *= 2
+    return x + 1
+
+
+def _new_arrays(x):
+    z = np.zeros_like(x)
+    z[:, 1] = x[:, 0]
+    return z, np.ones_like(x) * 3, np.full_like(x, 7)
+
+
+def _takes_some(x):
+    return x[x[:, 0] > 0] * 2
+
+
+def _pairs(x):
+    return np.abs(x[:, None, 0] - x[None, :, 0])
+
+
+def _loops(x):
+    total = np.zeros(3)
+    for row in x:
+        total = total + row
+    return total, sum(x[:, 0])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        _asks_in_a_branch, _asks_for_a_shape, _asks_for_a_size, _asks_by_another_name, _asks_numpy, _sums, _orders, _picks,
+        _turns, _hands_on, _writes, _new_arrays, _takes_some, _pairs, _loops,
+    ],
+)  # fmt: skip
+def test_what_is_no_rows_own(function):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", aj.AutojitWarning)  # there may be too many lengths
+        info_of(function, *[(points(n, 3),) for n in LENGTHS for _ in range(2)])
+
+
+def test_the_last_row_is_no_trouble_of_its_own():
+    def function(x, y):
+        return x // y, x % y
+
+    fast = aj.autocluster(policy="eager", max_plans=64)(function)
+    ones = [np.arange(n) for n in LENGTHS]
+    for one in ones:
+        check_call(fast, function, one, one * 0 + 3)
+    for one in ones:
+        divisor = one % 7 - 3
+        divisor[-1] = 0
+        with np.errstate(all="ignore"):
+            check_call(fast, function, one, divisor)
+
+
+def test_special_values():
+    def function(x):
+        return np.sqrt(x), np.maximum(x, 0), x.max(axis=1), np.argmax(x, axis=1), x == x
+
+    with np.errstate(all="ignore"):
+        for place in (0, -1, 5):
+            arrays = [points(n, 3) for n in LENGTHS]
+            for array in arrays:
+                array[place] = np.nan, np.inf, -0.0
+            info_of(function, *[(array,) for array in arrays])
+
+
+def test_results_are_the_callers_own():
+    fast = aj.autocluster(policy="eager")(lambda x: x * 2 + 1)
+    kept = []
+    for n in (400_000, 400_001, 400_002, 400_007):  # large ones lie in memory of XLA's
+        array = points(n)
+        result = fast(array)
+        assert result.shape == (n,) and result.flags.writeable and not np.shares_memory(result, array)
+        result += 1
+        kept.append((result, array * 2 + 2))
+    for result, expected in kept:
+        np.testing.assert_array_equal(result, expected)
+    assert fast.cache_info().plans == 3
+
+
+def test_threads():
+    fast = aj.autocluster(policy="eager")(lambda x, y: (x * 2 + y, x.max(axis=1)))
+    arrays = [points(n, 3) for n in (*range(40, 48), *range(100, 120))]
+    for array in arrays:
+        fast(array, array)
+    wrong = []
+
+    def work(shift: int) -> None:
+        for turn in range(60):
+            array = arrays[(turn * 7 + shift) % len(arrays)]
+            first, second = fast(array, array)
+            if not (np.array_equal(first, array * 3) and np.array_equal(second, array.max(axis=1))):
+                wrong.append(len(array))
+
+    threads = [threading.Thread(target=work, args=(shift,)) for shift in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_exact_programs_are_for_one_length():
+    assert info_of(lambda x: x * 2 + 1, *[(points(n),) for n in LENGTHS[:5]], exact=True).plans == 5
+
+
+def test_checked():
+    fast = aj.autocluster(policy="eager", check=True)(_hits)
+    for n in LENGTHS:
+        fast(points(n, 3), points(n, 3, seed=9), points(3)[:3], 2.5)
+
+
+def test_random_programs():
+    found = [judge_rows(make_row_program(seed)) for seed in range(25)]
+    assert not [text for text, _ in found if text]
+    assert sum(is_made for _, is_made in found) >= 3
