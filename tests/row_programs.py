@@ -12,6 +12,7 @@ import numpy as np
 import autojit as aj
 from autojit.runtime.controllers import CONTROLLERS
 from tests.helpers import Outcome, arrays_of, outcome
+from tests.programs_judge import _layout
 from tests.programs_strategy import load
 
 #: The lengths of the calls: some of one bucket, others of the next ones, and what is no bucket's.
@@ -135,6 +136,6 @@ def _same(got: Outcome, expected: Outcome) -> None:
         assert type(one) is type(other), f"{type(one)} instead of {type(other)}"
         if isinstance(other, np.ndarray | np.generic):
             assert (one.dtype, one.shape) == (other.dtype, other.shape), f"{one.dtype}{one.shape}"
-            if isinstance(other, np.ndarray) and other.size > 1:
-                assert one.strides == other.strides and one.flags.writeable == other.flags.writeable, "layout"
+            if isinstance(other, np.ndarray):
+                assert _layout(one) == _layout(other) and one.flags.writeable == other.flags.writeable, "layout"
         np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-11)

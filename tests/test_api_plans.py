@@ -203,7 +203,7 @@ def test_measured_leaves_data_errors_to_numpy(monkeypatch):
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(maker, "capture"), (maker, "prepare"), (compiler, "partition"), (compiler, "compile_step"), (compiler, "build")],
+    [(maker, "capture_varying"), (maker, "prepare"), (compiler, "partition"), (compiler, "compile_step"), (compiler, "build")],
 )
 def test_a_failure_of_ours_is_never_the_users(monkeypatch, module, name):
     def broken(*args, **kwargs):

@@ -15,7 +15,7 @@ import pytest
 
 import autojit as aj
 from autojit import jax_names
-from autojit.runtime import door
+from autojit.runtime.garbage import uncollected
 
 _BEGIN = """
 import gc, os, signal, sys, threading, time, warnings
@@ -456,12 +456,12 @@ def test_who_asks_while_the_same_thread_imports(tmp_path, what):
 
 def test_opening_leaves_the_collector_as_it_was():
     before = gc.get_threshold(), gc.isenabled()
-    with door._uncollected():
+    with uncollected():
         assert gc.get_threshold()[0] > before[0][0]
         gc.disable()
     assert (gc.get_threshold(), gc.isenabled()) == (before[0], False)
     gc.enable()
-    with door._uncollected():
+    with uncollected():
         gc.set_threshold(123, 4, 5)
     assert gc.get_threshold() == (123, 4, 5)
     gc.set_threshold(*before[0])

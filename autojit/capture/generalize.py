@@ -11,10 +11,9 @@ from autojit.capture.lengths import RowCount
 from autojit.capture.options import Options
 from autojit.capture.regions import region_key
 from autojit.capture.results import Constant, Container, FromPrologue, Recipe, Result, Unset
+from autojit.capture.rowwise import Refused, check_rowwise
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec
-from autojit.passes.access import Refused
-from autojit.passes.rowwise import check_rowwise
 
 #: A region for which that has failed so often, one time after the other, is captured for one length at a time.
 _MOST_FAILURES = 3
@@ -42,40 +41,46 @@ class Lengths:
         return self.failures >= _MOST_FAILURES
 
 
-def capture_rows(captured: Capture, options: Options, capture: Callable[[RowCount], Capture]) -> Capture:
+def capture_rows(
+    captured: Capture, options: Options, capture: Callable[[RowCount], Capture], count: int = 0
+) -> Capture:
     """What was captured of a call, or a capture for more numbers of rows, if the calls before had other ones.
 
     Args:
         captured: The capture for the arrays as they are.
         options: What is known of the region's calls.
         capture: Does the same for more numbers of rows.
+        count: How many rows the call has, if calls that were not captured have shown that this changes.
     """
     if captured.graph is None or options.exact:
         return captured
     specs = tuple(value.spec for value in captured.graph.inputs)
     known = options.lengths.setdefault(region_key(captured.region), Lengths(specs))
     last, known.last = known.last, specs
-    count = _changed(last, specs)
-    known.changes += count > 0
-    if count <= FEWEST or known.changes < options.lengths_before_many or known.is_closed:
+    changed = _changed(last, specs)
+    known.changes += changed > 0
+    if known.changes >= options.lengths_before_many:
+        count = changed or count
+    if count <= FEWEST or known.is_closed:
         return captured
     rows = RowCount(count, *bucket(count))
     if count == rows.most:  # the two captures would show nothing
         return captured
     try:
         general = capture(rows)
-        if general.cuts or general.graph is None:
-            raise Refused("it is not captured as a whole")
+        if general.cuts:
+            raise Refused(general.cuts[0].reason.detail)
         if general.written or general.assigned or general.draws or captured.exit != general.exit:
             raise Refused("more is done than computed")
+        assert general.graph is not None  # it is captured as a whole
         rows.outputs = check_rowwise(captured.graph, general.graph)
         for recipe in general.recipes:
             _check_recipe(recipe, rows)
     except (Refused, CannotCapture) as error:
         known.failures += 1
-        known.trouble = str(error)
+        known.trouble = getattr(error, "detail", str(error))
         return captured
-    known.failures = 0
+    known.failures, known.trouble = 0, ""
     return general
 
 

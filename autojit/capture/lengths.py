@@ -1,7 +1,7 @@
 """Arrays of many lengths: a plan for up to so many rows, where calls bring one number of rows after another.
 
 Behind the rows of a call the last one is repeated until there are as many as the plan is for. Nothing in the program
-may tell the difference, which `passes/rowwise.py` makes sure of; what Python is told of a length would, so that the
+may tell the difference, which `capture/rowwise.py` makes sure of; what Python is told of a length would, so that the
 capture of such a plan ends where a length is asked for.
 """
 

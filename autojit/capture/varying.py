@@ -34,11 +34,21 @@ class Ints:
     failures: int = 0
 
 
-def capture_varying(tree: RegionTree, region: Region, values: dict[str, Any], options: Options) -> Capture:
-    """As `capture`, in the light of the calls before: what has changed is no constant of the plan, where that goes."""
+def capture_varying(
+    tree: RegionTree, region: Region, values: dict[str, Any], options: Options, rows: int = 0
+) -> Capture:
+    """As `capture`, in the light of the calls before: what has changed is no constant of the plan, where that goes.
+
+    Args:
+        tree: The function's regions.
+        region: One of them.
+        values: The live-ins.
+        options: What is known of the region's calls.
+        rows: How many rows the call has, if other calls have shown that this changes.
+    """
     ints = options.ints.setdefault(region_key(region), Ints())
     captured, varying = _with_ints(tree, region, values, options, ints)
-    return capture_rows(captured, options, lambda rows: capture(tree, region, values, options, varying, rows))
+    return capture_rows(captured, options, lambda many: capture(tree, region, values, options, varying, many), rows)
 
 
 def _with_ints(

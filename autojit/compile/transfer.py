@@ -106,16 +106,19 @@ def enter_window(array: np.ndarray, parameter: Parameter, places: Places, lent: 
     return places.at(address(staged)), 0
 
 
-def _stage(nbytes: int, lent: list[np.ndarray]) -> np.ndarray:
+def staging(nbytes: int) -> np.ndarray:
+    """Aligned memory, to be given back with `give_back`."""
     buffer = STAGING.take(nbytes)
-    if buffer is None:
-        buffer = aligned_empty((nbytes,), np.dtype(np.uint8))
-    lent.append(buffer)
-    return buffer
+    return aligned_empty((nbytes,), np.dtype(np.uint8)) if buffer is None else buffer
+
+
+def _stage(nbytes: int, lent: list[np.ndarray]) -> np.ndarray:
+    lent.append(staging(nbytes))
+    return lent[-1]
 
 
 def give_back(lent: list[np.ndarray]) -> None:
-    """Return staging buffers after the execution that read them."""
+    """Return staging memory after the execution that read it."""
     for buffer in lent:
         STAGING.give(buffer.nbytes, buffer)
 

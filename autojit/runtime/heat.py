@@ -73,9 +73,14 @@ class Heat:
         verdict: What they have.
         promises: Whether the region's text promises that a plan will be faster; `None` if nobody has read it.
         base: What `rank` counts from.
+        rows: How many rows the arrays of the first call had.
+        has_lengths: Whether others had another number of rows.
     """
 
-    __slots__ = ("base", "calls", "held", "is_new", "kind", "last", "promises", "seconds", "seen", "timed", "verdict")
+    __slots__ = (
+        "base", "calls", "has_lengths", "held", "is_new", "kind", "last", "promises", "rows", "seconds", "seen",
+        "timed", "verdict",
+    )  # fmt: skip
 
     def __init__(self, kind: tuple[Any, ...] = (), held: frozenset[str] = frozenset()) -> None:
         self.kind = kind
@@ -83,7 +88,8 @@ class Heat:
         self.is_new = True
         self.verdict: Any = None
         self.promises: bool | None = None
-        self.calls = 0
+        self.calls = self.rows = 0
+        self.has_lengths = False
         self.seconds = self.seen = self.timed = self.base = 0.0
         self.last: deque[float] = deque(maxlen=LAST)
 
@@ -164,6 +170,11 @@ def _attributes(value: Any) -> list[Any]:
         return []
 
 
+def rows_of(values: Iterable[Any]) -> int:
+    """How many rows the first array has that has more than a few; 0 if there is none."""
+    return next((v.shape[0] for v in values if type(v) is np.ndarray and v.shape and v.shape[0] > FEWEST), 0)
+
+
 def _rough_shape(array: np.ndarray) -> tuple[int, ...]:
     """An array's shape, with the number of rows of the plan for about as many."""
     shape = array.shape
@@ -201,6 +212,10 @@ class HeatMap:
                 self._forget_one()
             heat = self._kinds[key] = Heat(kind, self._held)
         heat.base = self._rank
+        if self.by_rows and not heat.has_lengths:
+            rows = rows_of(values)
+            heat.has_lengths = heat.rows not in (0, rows)
+            heat.rows = rows
         return heat
 
     def _forget_one(self) -> None:

@@ -31,7 +31,7 @@ from autojit.runtime.ending import wait_for_plans
 from autojit.runtime.forks import cuts_off_if, when_cut_off
 from autojit.runtime.fuel import FUEL, out_of_fuel
 from autojit.runtime.function import Controller
-from autojit.runtime.heat import Heat
+from autojit.runtime.heat import Heat, rows_of
 from autojit.runtime.history import span
 from autojit.runtime.ledger import tell
 from autojit.runtime.listening import EAR
@@ -95,10 +95,11 @@ class Maker:
         controller.counters.captures += 1
         stand_ins = {name: stand_in_for(value) for name, value in values.items()}
         controller.options.seen[region_key(probe.region)] = stand_ins
-        captured = capture_varying(controller.tree, probe.region, values, controller.options)
+        rows = rows_of(values.values()) if heat is not None and heat.has_lengths else 0
+        captured = capture_varying(controller.tree, probe.region, values, controller.options, rows)
         lengths = controller.options.lengths.get(region_key(probe.region))
         probe.heats.by_rows = lengths is None or not lengths.is_closed
-        self._note_capture(captured, time.perf_counter() - start)
+        self._note_capture(captured, time.perf_counter() - start, lengths.trouble if lengths is not None else "")
         if captured.cuts:
             self._split(probe, captured, values, heat)
             return None
@@ -166,10 +167,14 @@ class Maker:
             plan.call = Check(plan, prepared, controller, probe).enter
         return plan
 
-    def _note_capture(self, captured: Capture, seconds: float) -> None:
-        cuts = [cut.reason for cut in captured.cuts]
+    def _note_capture(self, captured: Capture, seconds: float, trouble: str) -> None:
+        cuts, rows = [cut.reason for cut in captured.cuts], captured.rows
         lines = dict.fromkeys(reason.source.line for reason in cuts if reason.source)
         detail = f"native: line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}" if cuts else ""
+        if rows is not None:
+            detail = f"for {rows.least + 1} to {rows.most} rows"
+        elif trouble and not cuts:
+            detail = f"for one number of rows: {trouble}"
         self.controller.history.captured(captured.region, captured.prologue, seconds, detail)
 
     def prepare_rest(self, probe: Probe, values: tuple[Any, ...]) -> Prepared | None:

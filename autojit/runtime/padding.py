@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
-from autojit.compile.transfer import ResultMemory, aligned_empty
-
-#: So many buffers are kept for later calls: as many threads may run a plan at once without making new ones.
-_KEPT = 2
+from autojit.compile.transfer import ResultMemory, staging
 
 
 class Padding:
-    """Memory for one argument of a plan.
+    """How one argument of a plan is filled up.
 
     Args:
         shape: With the rows that the plan is for.
@@ -20,25 +19,24 @@ class Padding:
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
         self._shape, self._dtype = shape, dtype
-        self._free: list[np.ndarray] = []
+        self._nbytes = prod(shape) * dtype.itemsize
 
-    def filled(self, array: np.ndarray) -> np.ndarray:
-        """The rows, and the last one again and again: what is no trouble for that one is none for its copies."""
+    def filled(self, array: np.ndarray, lent: list[np.ndarray]) -> np.ndarray:
+        """The rows, and the last one again and again: what is no trouble for that one is none for its copies.
+
+        Args:
+            array: The argument.
+            lent: Takes the memory, if some was needed: it is to be given back.
+        """
         count = len(array)
         if count == self._shape[0]:
             return array
-        try:
-            memory = self._free.pop()
-        except IndexError:
-            memory = aligned_empty(self._shape, self._dtype)
-        memory[:count] = array
-        memory[count:] = array[count - 1]
-        return memory
-
-    def free(self, memory: np.ndarray, array: np.ndarray) -> None:
-        """The program has read what `filled` has given for an array."""
-        if memory is not array and len(self._free) < _KEPT:
-            self._free.append(memory)
+        memory = staging(self._nbytes)
+        lent.append(memory)
+        filled = memory.view(self._dtype).reshape(self._shape)
+        filled[:count] = array
+        filled[count:] = array[count - 1]
+        return filled
 
 
 def first_rows(view: np.ndarray, count: int) -> np.ndarray:

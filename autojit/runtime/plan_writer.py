@@ -16,6 +16,7 @@ from autojit.capture.results import Constant, Container, FromPrologue, ListOf, R
 from autojit.capture.streams import render, streams_of
 from autojit.capture.values import ViewStep
 from autojit.compile.executable import Executable
+from autojit.compile.transfer import give_back
 from autojit.errors import Trapped, Varies
 from autojit.ir.graph import Const, Graph, Operand, Value, Write
 from autojit.ir.index import Index, window_slice
@@ -86,7 +87,7 @@ class _Writer:
         self.names.update(
             ndarray=np.ndarray, apart=apart, raises=raises, quiet=quiet, NATIVE=NATIVE, UNSET=UNSET, own=own,
             copyto=np.copyto, array=np.array, is_default=is_default, window_slice=window_slice, Trapped=Trapped,
-            relayout=relayout, first_rows=first_rows, broadcast_to=np.broadcast_to, empty=np.empty,
+            relayout=relayout, first_rows=first_rows, give_back=give_back, broadcast_to=np.broadcast_to, empty=np.empty,
             save=save, restore=restore, drawn=drawn, comes_from_a_signal=comes_from_a_signal, complete=complete,
         )  # fmt: skip
         self.lines = [
@@ -153,15 +154,17 @@ class _Writer:
 
     def fill_up(self, graph: Graph) -> list[str]:
         """Fill arrays up to the number of rows that the plan is for; the lines that give the memory back."""
-        rows, lines = self.capture.rows, []
-        for value in graph.inputs if rows is not None else ():
+        rows = self.capture.rows
+        if rows is None:
+            return []
+        self.lines.append("    lent = []")
+        for value in graph.inputs:
             name = self.operands[value.name]
             if name in rows.names:
                 padding = self.constant(Padding(value.spec.shape, value.spec.dtype), "padding_")
-                self.lines.append(f"    full_{name} = {padding}.filled({name})")
-                lines.append(f"    {padding}.free(full_{name}, {name})")
+                self.lines.append(f"    full_{name} = {padding}.filled({name}, lent)")
                 self.operands[value.name] = f"full_{name}"
-        return lines
+        return ["    give_back(lent)"]
 
     def rows_of(self, recipe: Result) -> str:
         """How many rows of a result are the call's; "" for all."""

@@ -17,7 +17,11 @@ from autojit.ir.build import exact_key
 from autojit.ir.graph import Const, Graph, Node, Operand
 from autojit.ir.index import Index, Slice
 from autojit.ir.spec import Spec
-from autojit.passes.access import Refused
+
+
+class Refused(Exception):
+    """There is no plan for several lengths; the text says why."""
+
 
 #: The axis of the rows of each operand, and of each result; `None` where there are none.
 Axes = Sequence["int | None"]
