@@ -101,15 +101,142 @@ def test_a_length_that_is_the_buckets():
             check_call(fast, function, points(n), w)
 
 
-# ---- what mixes rows, or asks for their number
+def _doubles(x, y):
+    x *= 2
+    return x + y
 
 
-def _asks_in_a_branch(x):
+def _writes_a_column(x, y):
+    x[:, 1] = y[:, 0] + 1
+
+
+def _writes_through_views(x, y):
+    x[None, :, 2] = y[:, 1] * 2
+    x[..., :2] -= 1
+    x.T[0] = y[:, 2] * 3
+
+
+def _writes_one_row_to_all(x, y):
+    x[:] = y[:, :1] * 0 + np.arange(3.0)
+    y[:, 0] = 5
+
+
+def _exchanges(x, y):
+    x[...], y[...] = y * 2, x * 3
+
+
+def _writes_some(x, y):
+    x[3] = y[4]
+    x[5:] += 1
+    x[x[:, 0] > 0] = 7
+
+
+@pytest.mark.parametrize(
+    ("function", "plans"),
+    [
+        (_doubles, 4), (_writes_a_column, 4), (_writes_through_views, 4), (_writes_one_row_to_all, 4), (_exchanges, 4),
+        (_writes_some, 9),
+    ],
+)  # fmt: skip
+def test_arguments_that_are_written(function, plans):
+    assert info_of(function, *[(points(n, 3), points(n, 3, seed=1)) for n in LENGTHS]).plans == plans
+
+
+def test_written_arguments_that_overlap():
+    def function(x, y):
+        x += y
+        return x * 2
+
+    fast = aj.autocluster(policy="eager", max_plans=64)(function)
+    for n in LENGTHS:
+        whole = points(n + 1, 3)
+        check_call(fast, function, points(n, 3), points(n, 3))
+        check_call(fast, function, whole[1:], whole[:-1])
+        check_call(fast, function, whole, whole)
+
+
+def test_attributes_that_are_set():
+    class Herd:
+        pass
+
+    def function(herd, dt):
+        herd.at = herd.at + herd.speed * dt
+        herd.energy = herd.energy - 0.5
+        return herd.at.max(axis=1)
+
+    fast = aj.autocluster(policy="eager", max_plans=64)(function)
+    for n in LENGTHS:
+        herds = [Herd(), Herd()]
+        for herd in herds:
+            herd.at, herd.speed, herd.energy = points(n, 3), points(n, 3, seed=1), points(n)
+        np.testing.assert_array_equal(fast(herds[0], 0.5), function(herds[1], 0.5))
+        for name in ("at", "speed", "energy"):
+            np.testing.assert_array_equal(getattr(herds[0], name), getattr(herds[1], name))
+    assert fast.cache_info().plans == 4
+
+
+# ---- lengths that Python asks for
+
+
+def _counts_in_numbers(x):
+    return x * len(x) + x.shape[0] / 7 - x.size, x.shape[1] * 2 + len(x)
+
+
+def _counts_in_a_branch(x):
     return x * 2 if len(x) > 42 else x * 3
 
 
+def _makes_arrays(x):
+    seen = np.ones(len(x), dtype=bool)
+    seen &= x[:, 0] > 0
+    out = np.empty((x.shape[0], 2))
+    out[:, 0] = np.arange(len(x))
+    out[:, 1] = x[:, 1]
+    return seen, out, np.zeros(x.shape) + x, np.full(len(x), 2.5) * x[:, 2]
+
+
+def _reshapes(x):
+    return x.reshape(len(x), 1, 3) * 2, x[:, 0].reshape(x.shape[0], 1) + x, np.broadcast_to(x[:, :1], x.shape) * 2
+
+
+def _unpacks(x):
+    rows, columns = x.shape
+    return x / rows + columns
+
+
+@pytest.mark.parametrize("function", [_counts_in_numbers, _makes_arrays, _reshapes, _unpacks])
+def test_lengths_are_numbers_of_the_run(function):
+    assert info_of(function, *[(points(n, 3),) for n in LENGTHS]).plans == 4
+
+
+def test_branches_on_a_length_are_checked():
+    assert info_of(_counts_in_a_branch, *[(points(n, 3),) for n in (*LENGTHS, 42, 43, 44, 39)]).plans <= 6
+
+
+# ---- what mixes rows
+
+
+def _asks_in_a_branch(x):
+    return x * 2 if len(x) % 3 else x * 3
+
+
 def _asks_for_a_shape(x):
-    return x * (2 if x.shape[0] > 42 else 3)
+    return x * (2 if x.shape[0] in (40, 45, 97) else 3)
+
+
+def _asks_in_a_range(x):
+    total = x * 0
+    for k in range(len(x) // 20):
+        total = total + x * k
+    return total, [len(x)] * 2, x[: len(x) - 1] * 1, x[len(x) // 2] * 2
+
+
+def _asks_in_a_table(x, table=tuple(range(200))):
+    return x * table[len(x)] + np.arange(1, len(x) + 1)[:, None], np.linspace(0, 1, len(x)), np.eye(len(x), 3) + x
+
+
+def _asks_for_fewer(x):
+    return np.zeros(len(x) - 1) + x[1:, 0], np.arange(2, len(x)), np.ones((3, len(x))), np.arange(len(x), 300)
 
 
 def _asks_for_a_size(x):
@@ -144,11 +271,6 @@ def _hands_on(x):
     return x, x[1:], x * 2
 
 
-def _writes(x):
-    x *= 2
-    return x + 1
-
-
 def _new_arrays(x):
     z = np.zeros_like(x)
     z[:, 1] = x[:, 0]
@@ -173,8 +295,8 @@ def _loops(x):
 @pytest.mark.parametrize(
     "function",
     [
-        _asks_in_a_branch, _asks_for_a_shape, _asks_for_a_size, _asks_by_another_name, _asks_numpy, _sums, _orders, _picks,
-        _turns, _hands_on, _writes, _new_arrays, _takes_some, _pairs, _loops,
+        _asks_in_a_branch, _asks_for_a_shape, _asks_in_a_range, _asks_in_a_table, _asks_for_fewer, _asks_for_a_size, _asks_by_another_name, _asks_numpy, _sums, _orders, _picks,
+        _turns, _hands_on, _new_arrays, _takes_some, _pairs, _loops,
     ],
 )  # fmt: skip
 def test_what_is_no_rows_own(function):

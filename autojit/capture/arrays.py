@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.layout import ordered_strides, set_strides
-from autojit.capture.lengths import refuse_length
+from autojit.capture.lengths import length_of
 from autojit.capture.plain import compare_sequences
 from autojit.capture.python_numbers import PythonNumbers, affine_of, is_python_number, is_traced
 from autojit.capture.records import method_of
@@ -283,8 +283,11 @@ class Arrays(PythonNumbers):
         if array.kind == "python":
             raise CannotCapture("data-value", f"`.{name}` of a Python number taken out of an array")
         self.make_sure(array)
-        if name in ("shape", "size", "nbytes"):
-            refuse_length(self, array)
+        if name in ("shape", "size", "nbytes") and (count := length_of(self, array)) is not None:
+            row = make_dummy(array.shape[1:], array.dtype)
+            if name == "shape":
+                return Items(tuple, [count, *map(Known, row.shape)])
+            return self.operate("Mult", count, Known(row.size if name == "size" else row.nbytes))
         if name in ("shape", "ndim", "size", "dtype", "itemsize", "nbytes"):
             return Known(getattr(dummy, name))
         if name == "T":

@@ -14,7 +14,7 @@ import numpy as np
 
 from autojit.capture.attributes import find_assigned
 from autojit.capture.iteration import Iteration
-from autojit.capture.lengths import refuse_length
+from autojit.capture.lengths import length_of
 from autojit.capture.plain import call_static, check_key, ordered
 from autojit.capture.python_numbers import is_python_number, is_traced
 from autojit.capture.records import MISSING, find_in_class
@@ -136,8 +136,8 @@ class Builtins(Iteration):
         if isinstance(value, Arr):
             if value.dummy.ndim == 0:
                 raise CannotCapture("raises", "TypeError: len() of unsized object")
-            refuse_length(self, value)
-            return Known(value.shape[0])
+            count = length_of(self, value)
+            return Known(value.shape[0]) if count is None else count
         if isinstance(value, Selected):
             return self.array_attribute(value, "shape").items[0]
         if isinstance(value, Items) and is_plain(value.kind):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from autojit.capture.arrays import Arrays
-from autojit.capture.lengths import refuse_length
+from autojit.capture.lengths import filled_up, refuse_length
 from autojit.capture.lists import from_list, is_list, is_tuple
 from autojit.capture.overlap import mask_is_apart
 from autojit.capture.plain import parts
@@ -38,6 +38,8 @@ STATIC_FUNCTIONS = (
 )  # fmt: skip
 
 
+#: Parameters that say how large an array is made.
+_OF_SHAPES = ("shape", "start_or_stop", "stop")
 #: Those of them that read numbers, not types and shapes.
 _OF_VALUES = (np.base_repr, np.binary_repr, np.broadcast_shapes, normalize_axis_index, normalize_axis_tuple)
 #: View functions whose first argument need not be an array.
@@ -396,7 +398,7 @@ class Functions(Arrays):
 
     def parameter(self, name: str, value: Any) -> Any:
         """A static parameter in its hashable form."""
-        static = self.static(value)
+        static = self.static(filled_up(self, value) if name in _OF_SHAPES else value)
         if type(static) is np.uint64 and name in ("start_or_stop", "stop", "step"):
             raise CannotCapture("keyword", "a bound of `np.arange` of type `uint64`, which gives floats")
         if name == "dtype" and static is not None:

@@ -1,8 +1,8 @@
 """Arrays of many lengths: a plan for up to so many rows, where calls bring one number of rows after another.
 
 Behind the rows of a call the last one is repeated until there are as many as the plan is for. Nothing in the program
-may tell the difference, which `capture/rowwise.py` makes sure of; what Python is told of a length would, so that the
-capture of such a plan ends where a length is asked for.
+may tell the difference, which `capture/rowwise.py` makes sure of. Where Python asks for a length, it gets a number of
+the run's: what decides a branch is checked, and where a shape is made of it there is no such plan.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autojit.capture.values import Arr, Storage, make_dummy
+from autojit.capture.values import Arr, Items, Known, Storage, Sym, make_dummy
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec
 
@@ -30,6 +30,8 @@ class RowCount:
         most: ... and with at most so many.
         names: The prologue's names of the arrays whose first axis holds the rows.
         outputs: The numbers of the graph's outputs that have rows.
+        is_asked: Whether Python asks how many there are.
+        scalars: The prologue's names for how many there are.
     """
 
     count: int
@@ -37,9 +39,12 @@ class RowCount:
     most: int
     names: set[str] = field(default_factory=set)
     outputs: frozenset[int] = frozenset()
+    is_asked: bool = False
+    scalars: set[str] = field(default_factory=set)
 
-    def hold(self, value: Any) -> bool:
+    def hold(self, value: Any, name: str) -> bool:
         """Whether the first axis of an array from outside holds the rows."""
+        self.names.discard(name)  # which may have been another array's
         return type(value) is np.ndarray and value.ndim > 0 and value.shape[0] == self.count
 
 
@@ -47,11 +52,11 @@ def wrap_rows(recorder: Recorder, value: np.ndarray, name: str, what: str) -> Ar
     """The abstract value of an array from outside that has rows; adds its guard, but for the dtype's.
 
     Raises:
-        CannotCapture: NumPy would give results another layout than for rows one behind the other.
+        CannotCapture: The steps from element to element depend on how many rows there are.
     """
     rows, check = recorder.rows, recorder.prologue.check
     assert rows is not None
-    if not _is_in_order(value):
+    if any(abs(step) > abs(value.strides[0]) > 0 for step in value.strides[1:]):
         raise CannotCapture("moving-shape", f"the rows of `{what}` do not stand one behind the other")
     rest = value.shape[1:]
     check(
@@ -61,22 +66,51 @@ def wrap_rows(recorder: Recorder, value: np.ndarray, name: str, what: str) -> Ar
     other = next((storage.path for storage in recorder.arrays if storage.path in rows.names), None)
     if other is not None:
         check(f"len({name}) == len({other})", f"`{what}` has as many rows as the others")
-    order = f"{name}.flags.c_contiguous" if value.ndim > 1 else f"{name}.strides[0] >= 0"
-    check(order, f"the rows of `{what}` stand one behind the other")
+    if value.flags.c_contiguous:
+        check(f"{name}.flags.c_contiguous", f"the rows of `{what}` stand one behind the other")
+    else:
+        check(f"{name}.strides == {value.strides!r}", f"`{what}` has the strides {value.strides}")
     rows.names.add(name)
     spec = Spec((rows.most, *rest), value.dtype, "array")
     graph_input = recorder.add_input(spec, name, None)
     storage = Storage(graph_input, spec, graph_input, name)
     recorder.arrays.append(storage)
-    return Arr(storage, (), make_dummy(spec.shape, value.dtype, None), "array", readonly=True)
+    strides = None if value.flags.c_contiguous else value.strides
+    dummy = make_dummy(spec.shape, value.dtype, strides)
+    return Arr(storage, (), dummy, "array", readonly=value.__array_interface__["data"][1])
 
 
-def _is_in_order(value: np.ndarray) -> bool:
-    return value.flags.c_contiguous if value.ndim > 1 else value.strides[0] >= 0
+def length_of(recorder: Recorder, array: Arr) -> Sym | None:
+    """How many rows an array has, which only the run knows; `None` where that is known.
+
+    Raises:
+        CannotCapture: Its rows are not the first axis.
+    """
+    rows, shape = recorder.rows, array.dummy.shape
+    if rows is None or rows.most not in shape:
+        return None
+    if shape.index(rows.most) or rows.most in shape[1:]:
+        raise CannotCapture("moving-shape", "the number of rows of an array whose first axis does not hold them")
+    first = next(storage.path for storage in recorder.arrays if storage.path in rows.names)
+    name = recorder.prologue.let("s", f"len({first})")
+    sym = recorder.sym(name, rows.count, moving=True)
+    rows.is_asked = True
+    rows.scalars.add(name)
+    return sym
+
+
+def filled_up(recorder: Recorder, value: Any) -> Any:
+    """A shape or length, where an array is made that has as many rows as others: as many as the plan is for."""
+    rows = recorder.rows
+    if rows is None:
+        return value
+    if isinstance(value, Items) and value.kind in (tuple, list) and isinstance(value.items, list):
+        return Items(value.kind, [filled_up(recorder, item) for item in value.items])
+    return Known(rows.most) if isinstance(value, Sym) and value.name in rows.scalars else value
 
 
 def refuse_length(recorder: Recorder, array: Arr) -> None:
-    """Python asks for the shape of an array: it must not be told how many rows there are.
+    """A static function asks for the shape of an array: it must not be told how many rows there are.
 
     Raises:
         CannotCapture: One of the axes has as many elements.

@@ -116,7 +116,7 @@ class Recorder(Memory):
             self._ints[name] = {path: value} if is_int and not moving else {}  # the name may have been another's
             moving = moving or (is_int and path in self.varying)
             affine = (((name, 1),), 0) if moving and kind is int else None
-            return self._sym(name, value, moving, affine)
+            return self.sym(name, value, moving, affine)
         if isinstance(value, np.dtype) and value.metadata is not None:
             check(f"{path} is {constant(value)}", f"`{what}` is the same dtype")
             return Opaque("argument-type", f"`{what}` is a dtype with metadata")
@@ -195,11 +195,9 @@ class Recorder(Memory):
             f"({name}.dtype is {known} or {name}.dtype == {known} and "
             f"{name}.dtype.isnative and {name}.dtype.metadata is None and {name}.dtype.char == {dtype.char!r})"
         )
-        if self.rows is not None and self.rows.hold(value):
+        if self.rows is not None and self.rows.hold(value, name):
             check(is_same, f"`{what}` is an array of dtype {dtype}")
             return wrap_rows(self, value, name, what)  # type: ignore[arg-type] -- an array, as `hold` has seen
-        if self.rows is not None:
-            self.rows.names.discard(name)  # which may have been another array's
         check(
             f"{is_same} and {name}.shape == {value.shape!r}",
             f"`{what}` is an array of dtype {dtype} and shape {value.shape}",
@@ -280,7 +278,7 @@ class Recorder(Memory):
         self._ints[name] = {path: value for sym in syms for path, value in self._ints.get(sym.name, {}).items()}
         if kind is not bool:
             self.prologue.check(f"type({name}) is {self.prologue.constant(kind)}", f"a scalar stays {kind.__name__}")
-        return self._sym(name, result, any(sym.moving for sym in syms))
+        return self.sym(name, result, any(sym.moving for sym in syms))
 
     def _check_growth(self, operand: Known | Sym) -> None:
         """Python's ints grow with it: a plan computes them though the branch that asks for them is not taken."""
@@ -292,8 +290,11 @@ class Recorder(Memory):
             name = operand.name
             self.prologue.check(f"-{_GROWTH} <= {name} <= {_GROWTH}", "an integer has not very many digits", soft=True)
 
-    def _sym(self, name: str, value: Any, moving: bool, affine: Any = None) -> Sym:
+    def sym(self, name: str, value: Any, moving: bool, affine: Any = None) -> Sym:
+        """A scalar that the prologue has under a name."""
         sym = Sym(name, value, moving, affine)
+        if self.rows is not None:
+            self.rows.scalars.discard(name)  # which may have been another number's
         self.syms.setdefault(name, sym)
         return sym
 

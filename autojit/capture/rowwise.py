@@ -29,79 +29,107 @@ Axes = Sequence["int | None"]
 Rule = Callable[[Node, Axes], "int | None"]
 
 
-def check_rowwise(few: Graph, many: Graph) -> frozenset[int]:
+def check_rowwise(few: Graph, many: Graph, lengths: tuple[int, int]) -> frozenset[int]:
     """The numbers of the outputs whose first axis holds rows; the others are the same for any number of rows.
 
     Args:
         few: The statements, captured for arrays of one length.
         many: The same for a greater length.
+        lengths: The two lengths.
 
     Raises:
         Refused: What is computed for a row may depend on others, or on how many there are.
     """
-    if few.writes or many.writes:
-        raise Refused("arrays from outside are written")
-    if len(few.nodes) != len(many.nodes) or len(few.inputs) != len(many.inputs):
+    sizes = [(len(one.inputs), len(one.nodes), len(one.outputs), len(one.writes)) for one in (few, many)]
+    if sizes[0] != sizes[1]:
         raise Refused("another length leads to other operations")
-    names = {one.name: other.name for one, other in zip(few.inputs, many.inputs, strict=True)}
+    check = _Check(lengths)
+    check.names = {one.name: other.name for one, other in zip(few.inputs, many.inputs, strict=True)}
     for one, other in zip(few.nodes, many.nodes, strict=True):
-        _check_node(one, other, names)
+        check.node(one, other)
     rows = set()
     for number, (one, other) in enumerate(zip(few.outputs, many.outputs, strict=True)):
-        _check_same(one, other, names)
-        axis = _axis(one.spec, other.spec)
+        check.operand(one, other)
+        axis = check.axis(one.spec, other.spec)
         if axis:
             raise Refused("the rows of a result are not its first axis")
         if axis == 0:
             rows.add(number)
+    for one, other in zip(few.writes, many.writes, strict=True):
+        check.operand(one.target, other.target)
+        check.operand(one.value, other.value)
+        axes = check.axis(one.target.spec, other.target.spec), check.axis(one.value.spec, other.value.spec)
+        if one.index is not None or axes[0] != axes[1] or one.value.spec.shape != one.target.spec.shape:
+            raise Refused("rows are written to other places")
     return frozenset(rows)
 
 
-def _check_node(one: Node, other: Node, names: dict[str, str]) -> None:
-    if one.op is not other.op or len(one.inputs) != len(other.inputs):
-        raise Refused("another length leads to other operations")
-    for mine, theirs in zip(one.inputs, other.inputs, strict=True):
-        _check_same(mine, theirs, names)
-    given, wanted = one.keywords, other.keywords
-    differing = {name for name in given.keys() | wanted.keys() if not _equal(given.get(name), wanted.get(name))}
-    if differing - ({"shape"} if one.op.name in _SHAPED else set()):
-        raise Refused(f"`{one.op.name}` depends on the length")
-    axes = [_axis(a.spec, b.spec) for a, b in zip(one.inputs, other.inputs, strict=True)]
-    results = [_axis(a.spec, b.spec) for a, b in zip(one.outputs, other.outputs, strict=True)]
-    names |= {a.name: b.name for a, b in zip(one.outputs, other.outputs, strict=True)}
-    if all(axis is None for axis in axes):
-        if any(axis is not None for axis in results) and one.op.name != "np.broadcast_to":  # whose rows are all equal
-            raise Refused(f"`{one.op.name}` makes rows")
-        return
-    rule = _broadcast if one.op.broadcasts else _RULES.get(one.op.name)
-    if rule is None:
-        raise Refused(f"`{one.op.name}` may mix rows")
-    expected = rule(other, axes)
-    if any(axis != expected for axis in results):
-        raise Refused(f"`{one.op.name}` mixes rows")
+class _Check:
+    """Compares two captures.
 
+    Args:
+        lengths: How many rows the one has, and the other.
 
-def _check_same(one: Operand, other: Operand, names: dict[str, str]) -> None:
-    if isinstance(one, Const) or isinstance(other, Const):
-        same = isinstance(one, Const) and isinstance(other, Const) and _equal(one.value, other.value)
-        if not same or one.spec != other.spec:
-            raise Refused("a number depends on the length")
-    elif names.get(one.name) != other.name:
-        raise Refused("another length leads to other operations")
+    Attributes:
+        names: By the name of a value in the one, that in the other.
+    """
+
+    def __init__(self, lengths: tuple[int, int]) -> None:
+        self.lengths = lengths
+        self.names: dict[str, str] = {}
+
+    def node(self, one: Node, other: Node) -> None:
+        """Compare two operations."""
+        if one.op is not other.op or len(one.inputs) != len(other.inputs):
+            raise Refused("another length leads to other operations")
+        for mine, theirs in zip(one.inputs, other.inputs, strict=True):
+            self.operand(mine, theirs)
+        given, wanted = one.keywords, other.keywords
+        differing = {name for name in given.keys() | wanted.keys() if not _equal(given.get(name), wanted.get(name))}
+        if differing - _of_length(one):
+            raise Refused(f"`{one.op.name}` depends on the length")
+        axes = [self.axis(a.spec, b.spec) for a, b in zip(one.inputs, other.inputs, strict=True)]
+        results = [self.axis(a.spec, b.spec) for a, b in zip(one.outputs, other.outputs, strict=True)]
+        self.names |= {a.name: b.name for a, b in zip(one.outputs, other.outputs, strict=True)}
+        if all(axis is None for axis in axes):
+            if any(axis is not None for axis in results) and one.op.name not in _MAKING:
+                raise Refused(f"`{one.op.name}` makes rows")
+            return
+        rule = _broadcast if one.op.broadcasts else _RULES.get(one.op.name)
+        if rule is None:
+            raise Refused(f"`{one.op.name}` may mix rows")
+        expected = rule(other, axes)
+        if any(axis != expected for axis in results):
+            raise Refused(f"`{one.op.name}` mixes rows")
+
+    def operand(self, one: Operand, other: Operand) -> None:
+        """Compare two operands, of operations of which all before were the same."""
+        if isinstance(one, Const) or isinstance(other, Const):
+            same = isinstance(one, Const) and isinstance(other, Const) and _equal(one.value, other.value)
+            if not same or one.spec != other.spec:
+                raise Refused("a number depends on the length")
+        elif self.names.get(one.name) != other.name:
+            raise Refused("another length leads to other operations")
+
+    def axis(self, one: Spec, other: Spec) -> int | None:
+        """The axis that holds rows."""
+        if (one.dtype, one.kind, one.ndim) != (other.dtype, other.kind, other.ndim):
+            raise Refused("another length leads to other operations")
+        found = [axis for axis, (a, b) in enumerate(zip(one.shape, other.shape, strict=True)) if a != b]
+        if len(found) > 1 or any((one.shape[axis], other.shape[axis]) != self.lengths for axis in found):
+            raise Refused("the shape of an array depends on the length in another way")
+        return found[0] if found else None
 
 
 def _equal(one: Any, other: Any) -> bool:
     return exact_key(one) == exact_key(other)
 
 
-def _axis(one: Spec, other: Spec) -> int | None:
-    """The axis that holds rows."""
-    if (one.dtype, one.kind, one.ndim) != (other.dtype, other.kind, other.ndim):
-        raise Refused("another length leads to other operations")
-    found = [axis for axis, (a, b) in enumerate(zip(one.shape, other.shape, strict=True)) if a != b]
-    if len(found) > 1:
-        raise Refused("an array holds rows along several axes")
-    return found[0] if found else None
+def _of_length(node: Node) -> set[str]:
+    """The parameters that say how many rows there are."""
+    if node.op.name == "np.arange":
+        return {"stop" if "stop" in node.keywords else "start_or_stop"}
+    return {"shape"} if node.op.name in _SHAPED else set()
 
 
 # ---- rules: where the rows of the result are, if the operation keeps them apart
@@ -170,8 +198,23 @@ def _joined(node: Node, axes: Axes) -> int | None:
 
 
 def _indexed(node: Node, axes: Axes) -> int | None:
-    index: Index = node.keywords["index"]
-    if not index.is_static or axes[0] is None:
+    if axes[0] is None:
+        raise Refused("an index that is computed")
+    return place_of_rows(node.keywords["index"], node.specs[0].ndim, axes[0])
+
+
+def place_of_rows(index: Index, ndim: int, rows: int) -> int:
+    """Which axis of `array[index]` holds the rows.
+
+    Args:
+        index: A static index.
+        ndim: How many axes the array has.
+        rows: Which of them holds the rows.
+
+    Raises:
+        Refused: Not all rows are taken, one after the other.
+    """
+    if not index.is_static:
         raise Refused("an index that is computed")
     taken = sum(entry is not None and entry is not Ellipsis for entry in index.entries)
     axis = place = 0
@@ -180,19 +223,19 @@ def _indexed(node: Node, axes: Axes) -> int | None:
             place += 1
             continue
         if entry is Ellipsis:
-            wide = node.specs[0].ndim - taken
-            if axis <= axes[0] < axis + wide:
-                return place + axes[0] - axis
+            wide = ndim - taken
+            if axis <= rows < axis + wide:
+                return place + rows - axis
             axis, place = axis + wide, place + wide
             continue
-        if axis == axes[0]:
+        if axis == rows:
             whole = isinstance(entry, Slice) and entry.start in (None, 0) and (entry.stop, entry.step or 1) == (None, 1)
             if not whole:
                 raise Refused("a part of the rows is taken")
             return place
         axis += 1
         place += isinstance(entry, Slice)
-    return place + axes[0] - axis
+    return place + rows - axis
 
 
 def _written(node: Node, axes: Axes) -> int | None:
@@ -206,7 +249,10 @@ def _written(node: Node, axes: Axes) -> int | None:
     return axes[0]
 
 
-_SHAPED = ("np.reshape", "np.broadcast_to")
+#: What makes rows of which each is the same for any number of them.
+_MAKING = ("np.broadcast_to", "np.zeros", "np.ones", "np.empty", "np.full", "np.arange")
+#: What has a parameter `shape`.
+_SHAPED = ("np.reshape", "np.broadcast_to", "np.zeros", "np.ones", "np.empty", "np.full")
 _REDUCING = """
     np.sum np.prod np.mean np.std np.var np.max np.min np.ptp np.argmax np.argmin np.any np.all np.count_nonzero
     np.nansum np.nanprod np.nanmean np.nanvar np.nanstd np.nanmax np.nanmin np.add.reduce np.multiply.reduce
@@ -223,6 +269,7 @@ _RULES: dict[str, Rule] = {
     "np.transpose": _transposed,
     "np.reshape": _reshaped,
     "np.broadcast_to": _broadcast,
+    "np.full": _broadcast,
     "np.stack": _stacked,
     "np.concatenate": _joined,
     "np.zeros_like": _same,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.histograms import histogram
+from autojit.capture.lengths import filled_up
 from autojit.capture.lists import from_list
 from autojit.capture.put_functions import rule_copyto, rule_fill_diagonal, rule_place, rule_put, rule_putmask
 from autojit.capture.values import Arr, Items, Known, Storage, make_dummy, plain
@@ -33,7 +34,7 @@ def _rule_reshape(self: Any, array: Arr, *shape: Any, **kwargs: Any) -> Arr:
     wanted = kwargs.get("shape", shape[0] if len(shape) == 1 else Items(tuple, list(shape)))
     if copy is False or kwargs.keys() - {"shape"} or not (shape or kwargs):
         raise CannotCapture("keyword", "an argument of a reshape")
-    return self.reshape(self.copy(array, order="K") if copy else array, self.static(wanted), order)
+    return self.reshape(self.copy(array, order="K") if copy else array, self.static(filled_up(self, wanted)), order)
 
 
 def _rule_ravel(self: Any, array: Arr, order: Any = Known("C")) -> Arr:
@@ -121,7 +122,7 @@ def _rule_broadcast_to(self: Any, array: Any, shape: Any, subok: Any = None) -> 
     if subok is not None and not isinstance(subok, Known):
         raise CannotCapture("keyword", "`subok=` of `np.broadcast_to`")
     array = self.as_array(array)
-    wanted = self.static(shape)
+    wanted = self.static(filled_up(self, shape))
     wanted = (wanted,) if isinstance(wanted, int) else tuple(wanted)
     dummy = self.ask(np.broadcast_to, array.dummy, wanted)
     if array.kind != "array":

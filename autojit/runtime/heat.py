@@ -186,13 +186,26 @@ class HeatMap:
 
     Attributes:
         by_rows: Whether calls are of one kind where arrays have about as many rows: one plan may take all of them.
+        long: How many seconds long calls have taken in all.
     """
 
-    __slots__ = ("_asked", "_held", "_kinds", "_last", "_long", "_rank", "_seconds", "_since", "_spent", "by_rows")
+    __slots__ = (
+        "_asked",
+        "_held",
+        "_kinds",
+        "_last",
+        "_long",
+        "_rank",
+        "_seconds",
+        "_since",
+        "_spent",
+        "by_rows",
+        "long",
+    )
 
     def __init__(self) -> None:
         self._kinds: dict[tuple[Any, ...], Heat] = {}
-        self.by_rows = True
+        self.by_rows, self.long = True, 0.0
         self._rank = 0.0  # of the last one that was forgotten
         self._held: frozenset[str] | None = None  # looked at once: shapes may change at each call
         self._last = self._spent = self._long = 0.0  # of any kind: the last calls, their time, that of the long ones
@@ -240,6 +253,7 @@ class HeatMap:
         self._spent += seconds
         if seconds >= LONG:
             self._long += seconds
+            self.long += seconds
 
     @property
     def hottest(self) -> Heat | None:

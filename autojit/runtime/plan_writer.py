@@ -13,6 +13,7 @@ import numpy as np
 
 from autojit.capture.capture import Capture
 from autojit.capture.results import Constant, Container, FromPrologue, ListOf, Recipe, Result, Unset, ViewOf
+from autojit.capture.rowwise import place_of_rows
 from autojit.capture.streams import render, streams_of
 from autojit.capture.values import ViewStep
 from autojit.compile.executable import Executable
@@ -104,6 +105,7 @@ class _Writer:
         self.operands: dict[str, str] = {}
         self.specs: dict[str, Spec] = {}
         self.moved: dict[str, str] = {}
+        self.callers: dict[str, str] = {}  # the caller's arrays, by the names of what was filled up
         self.calls: dict[str, Step] = {}
         self._taken: set[str] = set()
         self._made: dict[int, str] = {}
@@ -164,6 +166,7 @@ class _Writer:
                 padding = self.constant(Padding(value.spec.shape, value.spec.dtype), "padding_")
                 self.lines.append(f"    full_{name} = {padding}.filled({name}, lent)")
                 self.operands[value.name] = f"full_{name}"
+                self.callers[f"full_{name}"] = name
         return ["    give_back(lent)"]
 
     def rows_of(self, recipe: Result) -> str:
@@ -227,7 +230,7 @@ class _Writer:
         for write in graph.writes:
             value = write.value
             moved = self.moved.get(value.name) if isinstance(value, Value) else None
-            lines.append(f"    copyto({self._place(write)}, {moved or self.text(value)})")
+            lines.append(f"    copyto({self._place(write)}, {moved or self.text(value)}{self._part(write)})")
         lines += [f"    {owner}.{name} = {value}" for owner, name, value in attributes]
         if len(lines) > 1:
             lines = [
@@ -242,11 +245,23 @@ class _Writer:
     def _place(self, write: Write) -> str:
         """What is written to: an array, or a view of one, of no axes at least."""
         name = self.operands[write.target.name]
+        name = self.callers.get(name, name)
         if write.index is None:
             return name
         entries = write.index.entries
         index = write.index if Ellipsis in entries else Index((*entries, Ellipsis))
         return f"{name}[{index.text(())}]"
+
+    def _part(self, write: Write) -> str:
+        """The rows of what is written that are the call's; "" for all."""
+        name, rows = self.callers.get(self.operands[write.target.name]), self.capture.rows
+        if name is None or rows is None:
+            return ""
+        axis = 0 if write.index is None else place_of_rows(write.index, write.target.spec.ndim, 0)
+        shape = write.value.spec.shape
+        axis -= len(write.shape) - len(shape)
+        is_one = axis < 0 or shape[axis] != rows.most  # that is written to all rows
+        return "" if is_one else f"[{':, ' * axis}:len({name})]"
 
     def recipe(self, recipe: Recipe, graph: Graph) -> str:
         """The name of the object that a recipe makes; made once."""

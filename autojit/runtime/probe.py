@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from math import inf
 from threading import get_ident
 from time import perf_counter
 from typing import Any
@@ -32,6 +33,8 @@ class Restart:
 _SLOW = 2 * TINY
 #: It wakes when the slow ones have taken that many seconds in all: what disturbs a call now and then does not count.
 _WAKES = 1e-3
+#: Where calls that are no tiny ones have taken more seconds, such calls will come again.
+_MIXED = 0.02
 #: Seconds for which a probe is in deep sleep, at first and at most.
 _NAPS = 1.0, 64.0
 #: ... and in a nap, which a thread ends that looks every 50 ms.
@@ -248,17 +251,20 @@ class Probe:
         self.owner.wake()
 
     def sleep(self) -> None:
-        """Stay off: what a user has decorated until calls take long, other regions for a while.
+        """Stay off: what a user has decorated, and what has taken long before, until calls take long; else for a while.
 
         In a light sleep calls are timed, which takes half a microsecond; a deep one costs some 50 ns.
         """
+        is_mixed = self.heats.long > _MIXED
         self.on = False
         self.sleeps = True
         self.slow = 0.0
-        self.timed = None if self.is_deep else _NOBODY
-        if self.is_deep:
+        if self.is_deep and not is_mixed:
+            self.timed = None
             self.wakes = perf_counter() + self.nap
             self.nap = min(2 * self.nap, _NAPS[1])
+        else:
+            self.timed, self.wakes, self.forgets = _NOBODY, inf, not is_mixed
 
     def naps(self, *others: Heat) -> bool:
         """Take a nap if calls are so short that asking about each one counts; `others` as `HeatMap.nap` has it."""
