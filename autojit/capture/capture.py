@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -16,6 +17,7 @@ from autojit.capture.kept import stand_in_of
 from autojit.capture.lengths import RowCount
 from autojit.capture.names import TEMPORARY, names
 from autojit.capture.options import Options
+from autojit.capture.over_rows import apply_over_rows
 from autojit.capture.plain import is_fixed
 from autojit.capture.prologue import Prologue
 from autojit.capture.reach import storages_in
@@ -27,6 +29,7 @@ from autojit.capture.streams import Event
 from autojit.capture.values import UNKNOWN, Arr, Frame, Items, Known, Opaque, Sym, unknown_after
 from autojit.errors import CannotCapture, Reason, SourceLine, comes_from_a_signal
 from autojit.ir.graph import Graph, Operand, Write
+from autojit.ir.op import Op
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,6 +183,10 @@ class _Survey(RowLoops):
         if self.tree.source.is_own_dict(known.value):
             raise CannotCapture("effect", "a dict that holds the variables of this script")
         return super().open(known)
+
+    def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:
+        made = apply_over_rows(self, op, operands, params)
+        return super().apply(op, operands, params) if made is None else made
 
     def commit(self, array: Arr, value: Operand) -> None:
         named = storages_in(self.region_frame.env.values())

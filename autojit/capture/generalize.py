@@ -76,7 +76,9 @@ def capture_rows(
         few = capture(RowCount(count, rows.least, count)) if rows.is_asked else captured
         if few.graph is None:
             raise Refused("another length leads to other operations")
-        rows.outputs = check_rowwise(few.graph, general.graph, (count, rows.most))
+        names = zip(general.graph.inputs, general.input_names, strict=True)
+        counts = frozenset(value.name for value, name in names if name in rows.scalars)
+        rows.outputs = check_rowwise(few.graph, general.graph, (count, rows.most), rows.least, counts)
         for recipe in (*general.recipes, *(recipe for _, _, recipe in general.assigned)):
             _check_recipe(recipe, rows)
     except (Refused, CannotCapture) as error:

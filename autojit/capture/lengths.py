@@ -32,6 +32,7 @@ class RowCount:
         outputs: The numbers of the graph's outputs that have rows.
         is_asked: Whether Python asks how many there are.
         scalars: The prologue's names for how many there are.
+        is_masking: Whether what only fills arrays up is being taken care of.
     """
 
     count: int
@@ -41,6 +42,7 @@ class RowCount:
     outputs: frozenset[int] = frozenset()
     is_asked: bool = False
     scalars: set[str] = field(default_factory=set)
+    is_masking: bool = False
 
     def hold(self, value: Any, name: str) -> bool:
         """Whether the first axis of an array from outside holds the rows."""
@@ -91,6 +93,13 @@ def length_of(recorder: Recorder, array: Arr) -> Sym | None:
         return None
     if shape.index(rows.most) or rows.most in shape[1:]:
         raise CannotCapture("moving-shape", "the number of rows of an array whose first axis does not hold them")
+    return number_of_rows(recorder)
+
+
+def number_of_rows(recorder: Recorder) -> Sym:
+    """How many rows the call has."""
+    rows = recorder.rows
+    assert rows is not None
     first = next(storage.path for storage in recorder.arrays if storage.path in rows.names)
     name = recorder.prologue.let("s", f"len({first})")
     sym = recorder.sym(name, rows.count, moving=True)

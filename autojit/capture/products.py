@@ -38,7 +38,7 @@ class Products(Reductions):
             return self.apply(TABLE["np.multiply"], [column, operands[1]], {})
         if not all(isinstance(value, Arr | Ragged) for value in operands):
             return super().apply_ragged(op, operands, params)
-        found = _labels(op, [_ndim(value) for value in operands], params)
+        found = labels_of(op, [_ndim(value) for value in operands], params)
         if found is None:
             return super().apply_ragged(op, operands, params)
         labels, result = found
@@ -200,7 +200,7 @@ def multiplies_single(op: Op, operands: list[Arr]) -> bool:
     return op.name in ("np.dot", "np.inner") and max(a.dummy.ndim for a in operands) <= 2 and dtype.char in _BLAS
 
 
-def _labels(op: Op, ndims: list[int], params: dict[str, Any]) -> tuple[list[str], str] | None:
+def labels_of(op: Op, ndims: list[int], params: dict[str, Any]) -> tuple[list[str], str] | None:
     """A letter for each axis of each operand, and those of the result; `None` where there is no rule."""
     if op.name == "np.einsum":
         text = params["subscripts"].replace(" ", "")

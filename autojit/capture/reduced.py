@@ -66,7 +66,7 @@ class Reductions(RaggedViews):
             return Ragged(self.apply(op, [filled.full], params), array.spans)
         if not self.is_reduction(op):
             return super().apply_ragged(op, operands, params)
-        axes = self.ask(normal_axes, params.get("axis", _default_axis(op)), array.full.dummy.ndim)
+        axes = self.ask(normal_axes, params.get("axis", default_axis(op)), array.full.dummy.ndim)
         kept = [(n, span) for n, span in enumerate(array.spans) if n not in axes or params.get("keepdims")]
         spans = tuple(None if n in axes else span for n, span in kept)
         moving = [span for n, span in enumerate(array.spans) if n in axes and span is not None]
@@ -190,7 +190,17 @@ class Reductions(RaggedViews):
         return self._over(total, count, dtype)
 
 
-def _default_axis(op: Op) -> int | None:
+def neutral_of(name: str, dtype: np.dtype) -> Any:
+    """What changes nothing in the result of a reduction; `None` where `reduce_part` has another way."""
+    if name in _NAN_SKIPPED:
+        return np.nan if dtype.kind in "fc" else None
+    if name in _LARGEST or name in _SMALLEST:
+        return worst_of(dtype, name in _LARGEST)
+    return _NEUTRAL.get(name)
+
+
+def default_axis(op: Op) -> int | None:
+    """The axis of a reduction that names none."""
     return 0 if op.name.endswith(".reduce") else None
 
 
@@ -226,4 +236,4 @@ def _moment_dtype(part: Part, half: Any) -> np.dtype:
     return own if own.kind in "fc" else np.dtype(np.float64)
 
 
-__all__ = ["Part", "Reductions"]
+__all__ = ["Part", "Reductions", "default_axis", "neutral_of"]

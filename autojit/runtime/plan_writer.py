@@ -257,7 +257,9 @@ class _Writer:
         name, rows = self.callers.get(self.operands[write.target.name]), self.capture.rows
         if name is None or rows is None:
             return ""
-        axis = 0 if write.index is None else place_of_rows(write.index, write.target.spec.ndim, 0)
+        axis = 0 if write.index is None else place_of_rows(write.index, write.target.spec.ndim, 0, rows.least)
+        if axis is None:  # some of the first rows are written
+            return ""
         shape = write.value.spec.shape
         axis -= len(write.shape) - len(shape)
         is_one = axis < 0 or shape[axis] != rows.most  # that is written to all rows
