@@ -213,7 +213,88 @@ def test_branches_on_a_length_are_checked():
     assert info_of(_counts_in_a_branch, *[(points(n, 3),) for n in (*LENGTHS, 42, 43, 44, 39)]).plans <= 6
 
 
-# ---- what mixes rows
+# ---- reductions over rows
+
+
+def _sums(x):
+    return x.sum(), x.sum(axis=0), x.mean(), x - x.mean(axis=0), x.std(axis=0), x.var(ddof=1), np.prod(x[:, 0] / 9)
+
+
+def _extremes(x):
+    return (
+        x.max(),
+        x.min(axis=0),
+        x[:, 0].argmax(),
+        np.argmin(x, axis=0),
+        np.ptp(x[:, 1]),
+        (x > 99).any(),
+        (x < 99).all(),
+    )
+
+
+def _counts(x):
+    return np.count_nonzero(x > 0), (x > 0).sum(axis=0), x[x > 0].sum(), (x > 0).mean(), np.sum(x > 0, axis=1).max()
+
+
+def _products(x):
+    return x.T @ x, x[:, 0] @ x, x[:, 0] @ x[:, 1], np.einsum("ij,ik->jk", x, x), x @ x[0], np.inner(x[:, 0], x[:, 2])
+
+
+def _norms(x):
+    return np.linalg.norm(x), np.linalg.norm(x[:, 0]), np.linalg.norm(x, axis=0), np.abs(x).max(axis=0)
+
+
+def _scans(x):
+    return np.cumsum(x, axis=0), x[:, 0].cumsum(), np.cumprod(x[:, 1] / 9), np.cumsum(x, axis=1)
+
+
+def _firsts(x):
+    return x[0] * 2, x[3:9] + 1, x - x[0], x[1, 1] * 3, x[:5].sum()
+
+
+def _integers(x):
+    k = np.rint(x * 4).astype(int)
+    return k.sum(), k.max(axis=0), k.mean(), (k % 3).sum(axis=0), np.bitwise_and(k, 7).min(), k.astype("u1").max(axis=0)
+
+
+@pytest.mark.parametrize("function", [_sums, _extremes, _counts, _products, _norms, _scans, _firsts, _integers])
+def test_reductions_over_rows(function):
+    assert info_of(function, *[(points(n, 3),) for n in LENGTHS]).plans == 4
+
+
+def _without_nan(x):
+    return np.nansum(x, axis=0), np.nanmean(x), np.nanmax(x, axis=0), np.nanmin(x[:, 0]), np.nanstd(x, axis=0)
+
+
+@pytest.mark.parametrize("function", [_sums, _extremes, _counts, _products, _norms, _scans, _firsts, _without_nan])
+def test_reductions_of_special_values(function):
+    calls = []
+    for n in LENGTHS:
+        for place in (0, 5, -1):
+            array = points(n, 3)
+            array[place] = np.nan, np.inf, -np.inf
+            calls.append((array,))
+    with np.errstate(all="ignore"):
+        info_of(function, *calls)
+
+
+def test_all_values_are_the_worst_ones():
+    def function(x):
+        return x.argmax(), x.argmin(), x.max(), x.min(), x.argmax() + (-x).argmax()
+
+    for value in (-np.inf, np.inf, 0.0, -0.0, np.nan):
+        info_of(function, *[(np.full(n, value),) for n in LENGTHS])
+
+
+def test_a_mask_of_the_users_own():
+    def function(x):
+        inside = np.arange(len(x)) < len(x)
+        return np.where(inside, x, 0).sum(), np.where(inside, x, 0).max(), np.where(inside, x, 1).min()
+
+    info_of(function, *[(points(n) - 100,) for n in LENGTHS], *[(points(n) + 100,) for n in LENGTHS])
+
+
+# ---- what is no rows' own
 
 
 def _asks_in_a_branch(x):
@@ -251,16 +332,12 @@ def _asks_numpy(x):
     return x * (2 if np.shape(x)[0] > 42 else 3)
 
 
-def _sums(x):
-    return x - x.mean(axis=0), x.sum()
-
-
 def _orders(x):
-    return x[::-1] * 1, np.cumsum(x, axis=0), np.sort(x, axis=0)
+    return x[::-1] * 1, np.sort(x, axis=0), np.diff(x, axis=0), np.median(x, axis=0), x[:, 0].argsort()
 
 
 def _picks(x):
-    return x[0] + 1, x[-1] + 1, x[3:9] * 2, x - x[-1:]
+    return x[40] + 1, x[-1] + 1, x[3:39] * 2, x - x[-1:], x[x[:, 0].argmax()], x[-3:] * 2
 
 
 def _turns(x):
@@ -268,7 +345,7 @@ def _turns(x):
 
 
 def _hands_on(x):
-    return x, x[1:], x * 2
+    return x, x[1:], x * 2, x[::-1], x.T, x[None, :, 1], x[-1], x[36], x.reshape(-1), (x * 3)[2:], (x * 3)[-1]
 
 
 def _new_arrays(x):

@@ -10,9 +10,12 @@ from autojit.capture.capture import Capture
 from autojit.capture.lengths import RowCount
 from autojit.capture.options import Options
 from autojit.capture.regions import region_key
-from autojit.capture.results import Constant, Container, FromPrologue, Recipe, Result, Unset
-from autojit.capture.rowwise import Refused, check_rowwise
+from autojit.capture.results import Constant, Container, FromPrologue, Recipe, Result, Unset, ViewOf
+from autojit.capture.row_rules import Refused
+from autojit.capture.rowwise import check_rowwise
+from autojit.capture.values import ViewStep
 from autojit.errors import CannotCapture
+from autojit.ir.index import Index, Slice
 from autojit.ir.spec import Spec
 
 #: A region for which that has failed so often, one time after the other, is captured for one length at a time.
@@ -106,11 +109,20 @@ def _check_recipe(recipe: Recipe, rows: RowCount) -> None:
     if isinstance(recipe, Container):
         for part in recipe.parts:
             _check_recipe(part, rows)
-    elif isinstance(recipe, FromPrologue):
-        if recipe.name in rows.names:
-            raise Refused("an array from outside is handed on")
+    elif isinstance(recipe, ViewOf):
+        _check_recipe(recipe.base, rows)
+        if not all(map(_is_of_any_length, recipe.steps)):
+            raise Refused("a view is handed on")
     elif isinstance(recipe, Result):
         if recipe.strides is not None and recipe.number in rows.outputs:
             raise Refused("the rows of a result do not stand one behind the other")
-    elif not isinstance(recipe, Constant | Unset):
-        raise Refused("a view is handed on")
+    elif not isinstance(recipe, Constant | FromPrologue | Unset):  # the caller's arrays are as they are
+        raise Refused("a list of rows is handed on")
+
+
+def _is_of_any_length(step: ViewStep) -> bool:
+    """Whether NumPy makes a view of arrays of any length."""
+    if step.op.name != "getitem":
+        return step.op.name in ("np.transpose", "np.real", "np.imag")
+    index: Index = dict(step.params)["index"]
+    return all(entry is None or entry is Ellipsis or isinstance(entry, Slice) for entry in index.entries)

@@ -97,10 +97,16 @@ def length_of(recorder: Recorder, array: Arr) -> Sym | None:
 
 
 def number_of_rows(recorder: Recorder) -> Sym:
-    """How many rows the call has."""
+    """How many rows the call has.
+
+    Raises:
+        CannotCapture: No array from outside is known to have them.
+    """
     rows = recorder.rows
     assert rows is not None
-    first = next(storage.path for storage in recorder.arrays if storage.path in rows.names)
+    first = next((storage.path for storage in recorder.arrays if storage.path in rows.names), None)
+    if first is None:
+        raise CannotCapture("moving-shape", "the number of rows")
     name = recorder.prologue.let("s", f"len({first})")
     sym = recorder.sym(name, rows.count, moving=True)
     rows.is_asked = True

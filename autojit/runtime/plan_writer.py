@@ -13,7 +13,7 @@ import numpy as np
 
 from autojit.capture.capture import Capture
 from autojit.capture.results import Constant, Container, FromPrologue, ListOf, Recipe, Result, Unset, ViewOf
-from autojit.capture.rowwise import place_of_rows
+from autojit.capture.row_rules import place_of_rows
 from autojit.capture.streams import render, streams_of
 from autojit.capture.values import ViewStep
 from autojit.compile.executable import Executable
