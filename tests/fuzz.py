@@ -38,6 +38,7 @@ from tests.module_judge import judge_script
 from tests.name_programs import make_name_program
 from tests.programs_judge import judge
 from tests.programs_strategy import Program, make_program
+from tests.row_programs import judge_rows, make_row_program
 from tests.table_programs import make_table_program
 
 #: Seconds that one program may take; one that was made smaller may have lost the end of a loop.
@@ -205,6 +206,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--stop", action="store_true", help="stop at the first failure")
     parser.add_argument("--indexing", action="store_true", help="indexing expressions, many of them in one function")
     parser.add_argument("--table", action="store_true", help="programs over the whole op table, many in one function")
+    parser.add_argument("--rows", action="store_true", help="programs that are called with many numbers of rows")
     parser.add_argument("--loops", action="store_true", help="programs of loops, compared bit by bit")
     parser.add_argument("--names", action="store_true", help="programs whose names trade arrays between loops and errors")
     parser.add_argument("--attributes", action="store_true", help="the same with attributes of objects among the names")
@@ -225,6 +227,8 @@ def main(arguments: list[str] | None = None) -> int:
         measured_mode.at_once()
     if options.table:
         return _run_table(options)
+    if options.rows:
+        return _run_rows(options)
     with evaluated() if options.numpy else contextlib.nullcontext():
         return _run_expressions(options) if options.indexing else _run(options)
 
@@ -284,6 +288,29 @@ def _run_table(options: argparse.Namespace) -> int:
         f"\n{done} programs from seed {options.seed}, {captured} {how}, {raising} that raise, {failed} failed, "
         f"{time.monotonic() - start:.0f} s"
     )
+    return 1 if failed else 0
+
+
+def _run_rows(options: argparse.Namespace) -> int:
+    start, done, failed, general = time.monotonic(), 0, 0, 0
+    while (options.minutes is None or time.monotonic() - start < 60 * options.minutes) and (
+        options.count is None or done < options.count
+    ):
+        seed = options.seed + done
+        print(f"\rseed {seed} ", end="", file=sys.stderr, flush=True)
+        program = make_row_program(seed)
+        text, is_general = judge_rows(program)
+        general += is_general
+        if text:
+            failed += 1
+            print(f"\n==== seed {seed}: {text}\n{program.source}", flush=True)
+            if options.stop:
+                break
+        done += 1
+        if done % 20 == 0:
+            aj.clear_cache()
+    seconds = time.monotonic() - start
+    print(f"\n{done} programs from seed {options.seed}, {general} for many lengths, {failed} failed, {seconds:.0f} s")
     return 1 if failed else 0
 
 

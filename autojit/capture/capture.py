@@ -395,6 +395,8 @@ class _Survey(RowLoops):
         self.forget_draws()
         writes = [Write(s.input, s.value) for s in written if s.input is not None and s.value is not s.input]
         graph = self.builder.graph(f"region_{region.number}", maker.outputs, writes)
+        if self.rows is not None:
+            self.rows.names &= {s.path for s in self.arrays}  # others were met on ways that are not taken
         return Capture(
             region, self.prologue, [], {}, graph, tuple(self.input_names), exit_code, recipes,
             tuple(str(write.target) for write in writes), tuple(s.path for s in self.arrays if s.path),
