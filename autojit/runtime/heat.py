@@ -73,7 +73,7 @@ class Heat:
         verdict: What they have.
         promises: Whether the region's text promises that a plan will be faster; `None` if nobody has read it.
         base: What `rank` counts from.
-        rows: How many rows the arrays of the first call had.
+        rows: How many rows the arrays of the last call had that was asked about.
         has_lengths: Whether others had another number of rows.
     """
 
