@@ -127,3 +127,15 @@ def test_exact_products_by_one_are_not_contracted(text: str, dtype: str) -> None
     fast = aj.autocluster(policy="eager", exact=True)(function)
     for _ in range(2):
         np.testing.assert_array_equal(fast(a, b), function(a, b))
+
+
+def test_sums_of_products_with_repeated_infinities() -> None:
+    def function(a, b):
+        return np.einsum("ij,j->i", a, b), np.einsum("ij,j->i", a, np.broadcast_to(b[:1], 3))
+
+    a, b = np.array([[1.0, -2, 3], [1, 2, 3]]), np.full(3, np.inf)
+    fast = check(function, a, b)
+    for other in (np.broadcast_to(np.inf, 3), b, np.full(6, np.inf)[::2]):  # the same plan must not answer for both
+        with np.errstate(all="ignore"):
+            for got, expected in zip(fast(a, other), function(a, other), strict=True):
+                np.testing.assert_array_equal(got, expected)

@@ -154,6 +154,12 @@ def _rule_einsum(self: Any, subscripts: Any, *operands: Any, **kwargs: Any) -> A
             if kwargs or len(given) != len(taken) or "." in text or len(taken) != array.dummy.ndim:
                 raise CannotCapture("keyword", "a view made by `np.einsum`")
             return self.transpose(array, tuple(taken.index(label) for label in given))
+    for operand in operands:
+        if isinstance(operand, Arr):
+            self.layout_matters(operand)
+            if any(step == 0 and length > 1 for step, length in zip(operand.dummy.strides, operand.shape, strict=True)):
+                # NumPy takes it out of the sum: `(1 - 2) * inf`, where elements that are each there give NaN.
+                raise CannotCapture("keyword", "`np.einsum` of an array that repeats its elements")
     return self.call_row(TABLE["np.einsum"], [subscripts, *operands], kwargs, np.einsum)
 
 
