@@ -20,7 +20,8 @@ from tests.ops.tolerances import BOUNDS, Bound, _allowed, _unit, bound_of, flush
 
 #: A product may be contracted with a sum that follows, so it is as good as not rounded.
 _PRODUCT = Bound("contracted with a sum that follows", single=1, double=1, complex=3)
-_PRODUCTS = ("np.multiply", "np.square", "np.multiply.outer", "np.radians", "np.degrees", "np.deg2rad", "np.rad2deg")
+_PRODUCTS = tuple(f"np.{name}" for name in
+                  "multiply square multiply.outer outer radians degrees deg2rad rad2deg".split())  # fmt: skip
 _MOMENTS = (BOUNDS["np.var"], BOUNDS["np.std"])
 _SCATTERED = Bound("the elements are added in another order", single=4, double=4, complex=4, scale="sum")
 #: Where nothing but the order of sums and products, or their contraction, is inexact.

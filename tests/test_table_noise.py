@@ -61,6 +61,19 @@ def test_zeros_of_either_sign_may_come_of_maximum_at_too() -> None:
     assert sorted(runs) == [False, True]
 
 
+OUTER = """import math, numpy as np
+
+def program(x):
+    return np.diff(np.outer(x, x))
+"""
+
+
+def test_an_outer_product_may_be_contracted_with_a_difference_that_follows() -> None:
+    x = np.array([1.1, 2.3, 3.7], np.float32)
+    first, second = (Noise(OUTER, seed).program(x) for seed in (0, 1))
+    assert not np.array_equal(first, second)
+
+
 DIFFERENCE = """import math, numpy as np
 
 def program(x):
