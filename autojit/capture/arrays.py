@@ -311,5 +311,9 @@ class Arrays(PythonNumbers):
             raise CannotCapture("unsupported-syntax", f"the attribute `.{name}` of an array")
         return method_of(np.ndarray if array.kind == "array" else array.dtype.type, array, name)
 
+    def operate(self, name: str, left: Any, right: Any) -> Any:
+        """Apply one of Python's operators (the expressions' room provides it)."""
+        raise NotImplementedError
+
 
 __all__ = ["BINARY", "COMPARE", "UNARY", "Arrays", "SliceParts", "Spec"]

@@ -306,9 +306,6 @@ class Builtins(Iteration):
 
     # ---- what other rooms of the interpreter provide
 
-    def operate(self, name: str, left: Any, right: Any) -> Any:
-        raise NotImplementedError
-
     def key(self, value: Any) -> Any:
         """The key of a dict."""
         key = self.static(value)

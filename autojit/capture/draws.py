@@ -213,7 +213,7 @@ class Draws(Expressions):
             name = f"d{self._drawn_inputs}"
             several = Spec((*trips, *spec.shape), spec.dtype, spec.kind if not trips else "array")
             example = np.broadcast_to(np.asarray(sample), several.shape) if trips else sample
-            whole = self.fresh(self._input(several, name, example))
+            whole = self.fresh(self.add_input(several, name, example))
             self._places[key] = name, whole
         self.draws.append(Draw(name, owner.path, text, block, spec, what, self.line))
         return self._part(whole, spec) if trips else whole

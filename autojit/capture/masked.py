@@ -370,10 +370,6 @@ class MaskedArrays(RaggedFunctions):
         detail = f"{what}: a boolean array selects a number of elements that the data decides"
         return CannotCapture("data-shape", detail)
 
-    def operate(self, name: str, left: Any, right: Any) -> Any:
-        """Apply one of Python's operators (the expressions' room provides it)."""
-        raise NotImplementedError
-
 
 def _is_basic(part: Any) -> bool:
     if isinstance(part, Known):
