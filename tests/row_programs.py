@@ -45,6 +45,17 @@ _MIXED = [
     "m = np.cov({m}, rowvar=False)[:1] + {m}", "v = np.gradient({v})", "v = np.interp({v}, [0, 1], [1, 3])",
     "m = {m} + np.eye(*{m}.shape)", "v = np.convolve({v}, [1, 2], 'same')", "s = sum({v}[:3])", "v = {t}[{i}] * {v}",
 ]  # fmt: skip
+#: What Python is told of lengths that are made of the number of rows, or equal it by chance (`z` has 48 elements).
+_TOLD = [
+    "s = len({v}[1:])", "s = {m}.ravel().size * 0.5", "s = {v}[::2].size", "v = {v} * (len({v}[1:]) % 2)",
+    "v = {v} * (2 if len({v}[1:]) > 44 else {s})", "v = {v} + (1 if len({v}) < len(z) else {s})", "s = z.sum()",
+    "s = len(np.array_split({v}, 2)[0])", "v = {v}[: len({v}[1:])].sum() + {v}", "s = {v}[45:].size", "v = {v} * z.size",
+    "s = np.stack([{v}, {v}]).argmin() * 1.0", "s = {m}.T.argmax() * 1.0", "s = {v}[-5:].size", "s = {v}[:40].size",
+    "s = len(z) - len({v})", "v = np.minimum({v}, z[5])", "s = np.zeros(64).size - {v}.size", "s = np.sum(z * z)",
+    "v = {v} * (1 if np.ones(48).shape == {v}.shape else 2)", "s = {m}[1:].shape[0]", "s = {m}.size - {v}[2:].nbytes",
+    "v = {v}.reshape(-1, 1).T[0] * 1", "s = np.argmax({m}) * 1.0", "v = {v}[: len(z)] * 2", "s = {v}.reshape(1, -1).argmin()",
+    "s = sum(len(one) for one in ({v}, {v}[3:]))", "s = np.shape({v}[:-1])[0]", "s = (z - 1).max(axis=0)",
+]  # fmt: skip
 _WRITES = ["{v}[...] = {v} * 2", "{m}[:, 1] = {v}", "{m} += {w}", "{v} *= {s}", "{m}[0] = {w}", "{m}[:, 0] -= {v}"]
 
 
@@ -61,7 +72,8 @@ class RowProgram:
     seed: int
 
     def arguments(self, rows: int) -> tuple[Any, ...]:
-        """The arguments of a call, with so many rows: vectors, matrices, what has no rows, a table and its indices."""
+        """The arguments of a call, with so many rows: vectors, matrices, what has no rows, a table and its indices,
+        and 48 numbers."""
         rng = np.random.default_rng(self.seed + rows)
         layout = rng.integers(8)
 
@@ -74,7 +86,7 @@ class RowProgram:
         elif layout == 3:
             m = numbers(2 * rows, _WIDTH)[::2]
         q = m if layout == 4 else numbers(rows, _WIDTH)
-        return x, y, m, q, numbers(_WIDTH), float(numbers()), numbers(11), rng.integers(0, 11, rows)
+        return x, y, m, q, numbers(_WIDTH), float(numbers()), numbers(11), rng.integers(0, 11, rows), numbers(48)
 
 
 def make_row_program(seed: int) -> RowProgram:
@@ -82,10 +94,13 @@ def make_row_program(seed: int) -> RowProgram:
     choose = random.Random(seed)
     names = {"v": ["x", "y"], "m": ["m", "q"], "s": ["s", "2.5"], "w": ["w"], "t": ["t"], "i": ["i"]}
     lines, made = [], 0
-    mixes = choose.random() < 0.5
+    mixes, tells = choose.random() < 0.5, choose.random() < 0.4
     for _ in range(choose.randint(2, 7)):
         roll = choose.random()
-        text = choose.choice(_MIXED if mixes and roll < 0.25 else _WRITES if 0.25 <= roll < 0.3 else _APART)
+        if tells and 0.5 <= roll < 0.8:
+            text = choose.choice(_TOLD)
+        else:
+            text = choose.choice(_MIXED if mixes and roll < 0.25 else _WRITES if 0.25 <= roll < 0.3 else _APART)
         for kind, known in names.items():
             while f"{{{kind}}}" in text:
                 text = text.replace(f"{{{kind}}}", choose.choice(known[-3:]), 1)
@@ -99,7 +114,7 @@ def make_row_program(seed: int) -> RowProgram:
     results = ", ".join(own[-4:] or ["x", "m"])
     body = "\n".join(f"    {line}" for line in [*lines, f"return {results},"])
     helper = "def dot(a, b):\n    return np.sum(a * b, axis=-1)\n"
-    return RowProgram(f"import numpy as np\n\n{helper}\ndef program(x, y, m, q, w, s, t, i):\n{body}\n", seed)
+    return RowProgram(f"import numpy as np\n\n{helper}\ndef program(x, y, m, q, w, s, t, i, z):\n{body}\n", seed)
 
 
 def judge_rows(program: RowProgram, lengths: tuple[int, ...] = LENGTHS) -> tuple[str, bool]:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from multiprocessing.connection import Pipe
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ import pytest
 from autojit.compile import service
 from autojit.compile.questions import error_of, packed, unpacked
 from autojit.compile.service import CompilerEnded, Service
+from autojit.compile.wire import wires
 from autojit.compile.xla import JaxRuntimeError
 from autojit.errors import AutojitError
 from tests.test_launch import both, run
@@ -269,7 +269,7 @@ class _Shown:
     """A service whose process is this one."""
 
     def __init__(self):
-        pairs = [Pipe(), Pipe()]
+        pairs = [wires(), wires()]
         self.now, self.later = [theirs for _, theirs in pairs]
         self.service = Service(True)
         self.service._lines = {

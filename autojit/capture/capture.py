@@ -397,6 +397,7 @@ class _Survey(RowLoops):
         graph = self.builder.graph(f"region_{region.number}", maker.outputs, writes)
         if self.rows is not None:
             self.rows.names &= {s.path for s in self.arrays}  # others were met on ways that are not taken
+            self.rows.shapes += [s.spec.shape for s in self.arrays]
         return Capture(
             region, self.prologue, [], {}, graph, tuple(self.input_names), exit_code, recipes,
             tuple(str(write.target) for write in writes), tuple(s.path for s in self.arrays if s.path),

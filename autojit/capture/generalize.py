@@ -13,8 +13,10 @@ from autojit.capture.regions import region_key
 from autojit.capture.results import Constant, Container, FromPrologue, Recipe, Result, Unset, ViewOf
 from autojit.capture.row_rules import Refused
 from autojit.capture.rowwise import check_rowwise
+from autojit.capture.same_way import check_same_way
 from autojit.capture.values import ViewStep
 from autojit.errors import CannotCapture
+from autojit.ir.graph import Graph
 from autojit.ir.index import Index, Slice
 from autojit.ir.spec import Spec
 
@@ -66,22 +68,21 @@ def capture_rows(
         count = changed or count
     if count <= FEWEST or known.is_closed:
         return captured
-    rows = RowCount(count, *bucket(count))
-    if count == rows.most:  # the two captures would show nothing
-        return captured
+    least, most, size = _sizes(captured.graph, count)
+    rows = RowCount(count, least, most, size)
     try:
         general = capture(rows)
         if general.cuts:
             raise Refused(general.cuts[0].reason.detail)
-        if general.draws or captured.exit != general.exit:
+        if general.draws:
             raise Refused("random numbers are drawn")
-        assert general.graph is not None  # it is captured as a whole
-        few = capture(RowCount(count, rows.least, count)) if rows.is_asked else captured
-        if few.graph is None:
+        few = capture(RowCount(count, least, most, least + 1))
+        if few.graph is None or general.graph is None:
             raise Refused("another length leads to other operations")
+        check_same_way(few, general)
         names = zip(general.graph.inputs, general.input_names, strict=True)
         counts = frozenset(value.name for value, name in names if name in rows.scalars)
-        rows.outputs = check_rowwise(few.graph, general.graph, (count, rows.most), rows.least, counts)
+        rows.outputs = check_rowwise(few.graph, general.graph, (least + 1, size), least, counts)
         for recipe in (*general.recipes, *(recipe for _, _, recipe in general.assigned)):
             _check_recipe(recipe, rows)
     except (Refused, CannotCapture) as error:
@@ -90,6 +91,22 @@ def capture_rows(
         return captured
     known.failures, known.trouble = 0, ""
     return general
+
+
+def _sizes(graph: Graph, count: int) -> tuple[int, int, int]:
+    """For more than how many rows, and for at most how many, a plan is, and how many there are with those filled up.
+
+    Neither the fewest rows nor those with what is filled up are as many as other arrays have elements by chance.
+    """
+    values = [*graph.inputs, *(value for node in graph.nodes for value in (*node.inputs, *node.outputs))]
+    taken = {length for value in values for length in value.spec.shape} - {count}
+    least, most = bucket(count)
+    while least + 1 in taken and least + 1 < count:
+        least += 1
+    size = most
+    while size in taken:
+        size += 1
+    return least, most, size
 
 
 def _changed(last: tuple[Spec, ...], now: tuple[Spec, ...]) -> int:

@@ -28,21 +28,25 @@ class RowCount:
         count: How many the call has that is captured.
         least: Calls with more rows are the plan's ...
         most: ... and with at most so many.
+        size: How many the plan's arrays are filled up to.
         names: The prologue's names of the arrays whose first axis holds the rows.
         outputs: The numbers of the graph's outputs that have rows.
         is_asked: Whether Python asks how many there are.
         scalars: The prologue's names for how many there are.
         is_masking: Whether what only fills arrays up is being taken care of.
+        shapes: Of all arrays that the capture has met.
     """
 
     count: int
     least: int
     most: int
+    size: int
     names: set[str] = field(default_factory=set)
     outputs: frozenset[int] = frozenset()
     is_asked: bool = False
     scalars: set[str] = field(default_factory=set)
     is_masking: bool = False
+    shapes: list[tuple[int, ...]] = field(default_factory=list)
 
     def hold(self, value: Any, name: str) -> bool:
         """Whether the first axis of an array from outside holds the rows."""
@@ -73,13 +77,19 @@ def wrap_rows(recorder: Recorder, value: np.ndarray, name: str, what: str) -> Ar
     else:
         check(f"{name}.strides == {value.strides!r}", f"`{what}` has the strides {value.strides}")
     rows.names.add(name)
-    spec = Spec((rows.most, *rest), value.dtype, "array")
+    spec = Spec((rows.size, *rest), value.dtype, "array")
     graph_input = recorder.add_input(spec, name, None)
     storage = Storage(graph_input, spec, graph_input, name)
     recorder.arrays.append(storage)
     strides = None if value.flags.c_contiguous else value.strides
     dummy = make_dummy(spec.shape, value.dtype, strides)
     return Arr(storage, (), dummy, "array", readonly=value.__array_interface__["data"][1])
+
+
+def note_shape(recorder: Recorder, shape: tuple[int, ...]) -> None:
+    """An array of that shape is met: two captures, for arrays of two lengths, are compared."""
+    if recorder.rows is not None:
+        recorder.rows.shapes.append(shape)
 
 
 def length_of(recorder: Recorder, array: Arr) -> Sym | None:
@@ -89,9 +99,9 @@ def length_of(recorder: Recorder, array: Arr) -> Sym | None:
         CannotCapture: Its rows are not the first axis.
     """
     rows, shape = recorder.rows, array.dummy.shape
-    if rows is None or rows.most not in shape:
+    if rows is None or rows.size not in shape:
         return None
-    if shape.index(rows.most) or rows.most in shape[1:]:
+    if shape.index(rows.size) or rows.size in shape[1:]:
         raise CannotCapture("moving-shape", "the number of rows of an array whose first axis does not hold them")
     return number_of_rows(recorder)
 
@@ -121,7 +131,7 @@ def filled_up(recorder: Recorder, value: Any) -> Any:
         return value
     if isinstance(value, Items) and value.kind in (tuple, list) and isinstance(value.items, list):
         return Items(value.kind, [filled_up(recorder, item) for item in value.items])
-    return Known(rows.most) if isinstance(value, Sym) and value.name in rows.scalars else value
+    return Known(rows.size) if isinstance(value, Sym) and value.name in rows.scalars else value
 
 
 def refuse_length(recorder: Recorder, array: Arr) -> None:
@@ -130,5 +140,5 @@ def refuse_length(recorder: Recorder, array: Arr) -> None:
     Raises:
         CannotCapture: One of the axes has as many elements.
     """
-    if recorder.rows is not None and recorder.rows.most in array.dummy.shape:
+    if recorder.rows is not None and recorder.rows.size in array.dummy.shape:
         raise CannotCapture("moving-shape", "the number of rows")

@@ -44,9 +44,9 @@ def apply_over_rows(recorder: Any, op: Op, operands: Sequence[Any], params: dict
 
 
 def _reduction(recorder: Any, op: Op, array: Arr, params: dict[str, Any]) -> Any:
-    most = recorder.rows.most
+    size = recorder.rows.size
     axes = recorder.ask(normal_axes, params.get("axis", default_axis(op)), array.dummy.ndim)
-    over = [axis for axis in axes if array.shape[axis] == most]
+    over = [axis for axis in axes if array.shape[axis] == size]
     if not over:
         return None
     if len(over) > 1:
@@ -63,13 +63,13 @@ def _reduction(recorder: Any, op: Op, array: Arr, params: dict[str, Any]) -> Any
 
 
 def _product(recorder: Any, op: Op, operands: list[Arr], params: dict[str, Any]) -> Any:
-    most = recorder.rows.most
+    size = recorder.rows.size
     found = labels_of(op, [one.dummy.ndim for one in operands], params)
     if found is None:
         return None
     labels, result = found
     parts = zip(operands, labels, strict=True)
-    over = {label for one, own in parts for label, length in zip(own, one.shape, strict=True) if length == most}
+    over = {label for one, own in parts for label, length in zip(own, one.shape, strict=True) if length == size}
     if over <= set(result):
         return None
     if len(over) > 1:
@@ -95,7 +95,7 @@ def _only(recorder: Any, array: Arr, wide: int) -> Arr:
 
 def _inside(recorder: Any, wide: int) -> Arr:
     """Which rows are the call's, in a shape that broadcasts: the rows are the first of so many axes."""
-    most = recorder.rows.most
-    numbers = recorder.apply(TABLE["np.arange"], [], {"start_or_stop": most})
+    size = recorder.rows.size
+    numbers = recorder.apply(TABLE["np.arange"], [], {"start_or_stop": size})
     inside = recorder.apply(TABLE["np.less"], [numbers, number_of_rows(recorder)], {})
-    return inside if wide == 1 else recorder.apply(TABLE["np.reshape"], [inside], {"shape": (most, *(1,) * (wide - 1))})
+    return inside if wide == 1 else recorder.apply(TABLE["np.reshape"], [inside], {"shape": (size, *(1,) * (wide - 1))})

@@ -13,7 +13,7 @@ import numpy as np
 
 from autojit.capture import layout
 from autojit.capture.exactness import flushes
-from autojit.capture.lengths import RowCount, wrap_rows
+from autojit.capture.lengths import RowCount, note_shape, wrap_rows
 from autojit.capture.memory import Memory
 from autojit.capture.observed import Observed, observe
 from autojit.capture.plain import SET_OPERATORS, check_text, is_fixed, no_set, own_rules
@@ -467,8 +467,8 @@ class Recorder(Memory):
     def fresh(self, value: Operand) -> Arr:
         """A new array with its own memory."""
         spec = value.spec
-        dummy = make_dummy(spec.shape, spec.dtype)
-        return Arr(Storage(value, spec), (), dummy, spec.kind)
+        note_shape(self, spec.shape)
+        return Arr(Storage(value, spec), (), make_dummy(spec.shape, spec.dtype), spec.kind)
 
     def _fit_integer(self, operand: Operand, inputs: Sequence[Operand]) -> Operand:
         """A Python int next to a narrower integer array: NumPy checks its range, so it must be known."""

@@ -78,6 +78,8 @@ def _reduced(node: Node, axes: Axes, check: Check) -> int | None:
     over = range(ndim) if over is None else over if isinstance(over, tuple) else (over,)
     gone = {axis % ndim for axis in over}
     if axes[0] in gone:
+        if node.op.name in _PLACES and prod(node.specs[0].shape[: axes[0]]) != 1 and len(gone) > 1:
+            raise Refused(f"`{node.op.name}` counts all elements before a row")
         neutral = neutral_of(node.op.name, node.specs[0].dtype)
         if (
             neutral is None
@@ -238,6 +240,8 @@ _REDUCING = """
     np.nansum np.nanprod np.nanmean np.nanvar np.nanstd np.nanmax np.nanmin np.add.reduce np.multiply.reduce
     np.maximum.reduce np.minimum.reduce np.logical_and.reduce np.logical_or.reduce np.median np.linalg.norm
 """
+#: Reductions that tell the place of an element.
+_PLACES = ("np.argmax", "np.argmin")
 _SCANS = "np.cumsum np.cumprod np.nancumsum np.nancumprod np.add.accumulate np.multiply.accumulate"
 _RULES: dict[str, Rule] = {
     **dict.fromkeys(_REDUCING.split(), _reduced),

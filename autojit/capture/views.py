@@ -10,6 +10,7 @@ import numpy as np
 
 from autojit.capture import layout
 from autojit.capture.inverse import READONLY_VIEWS
+from autojit.capture.lengths import note_shape
 from autojit.capture.lists import MOST, check_axes, from_list, is_list
 from autojit.capture.overlap import items_are_apart, vector_is_apart
 from autojit.capture.recorder import Recorder
@@ -38,6 +39,7 @@ class Views(Recorder):
         """A view one step further."""
         step = ViewStep(TABLE[name], tuple(params.items()), **more)
         readonly = array.readonly or name in READONLY_VIEWS
+        note_shape(self, dummy.shape)
         return Arr(array.storage, (*array.steps, step), dummy, "array", readonly)
 
     def transpose(self, array: Arr, axes: tuple[int, ...] | None = None) -> Arr:

@@ -21,6 +21,7 @@ from autojit.runtime.arguments import arguments_of, owners_of, streams_of_call
 from autojit.runtime.compiler import Prepared
 from autojit.runtime.interrupts import comes_from_a_signal
 from autojit.runtime.locate import locate
+from autojit.runtime.padding import filled_up
 from autojit.runtime.plan import NATIVE, UNSET, Plan
 from autojit.runtime.streams import restore, same_states, save
 from autojit.runtime.unwritten import is_unwritten
@@ -200,6 +201,7 @@ class Check:
 
     def _tell(self, problem: str, inputs: list[Any]) -> None:
         """Warn of the first difference of this plan."""
+        inputs = filled_up(self.prepared.stages[0].graph.inputs, inputs)
         with np.errstate(all="ignore"):
             if is_unwritten(self.prepared.stages[0].graph, inputs):
                 return

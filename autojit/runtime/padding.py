@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 
+from autojit.compile.executable import LARGE
 from autojit.compile.transfer import ResultMemory, staging
+from autojit.ir.graph import Value
 
 
 class Padding:
@@ -39,8 +43,18 @@ class Padding:
         return filled
 
 
+def filled_up(values: Sequence[Value], arguments: Sequence[Any]) -> list[Any]:
+    """A graph's inputs, filled up in memory of their own where they have fewer rows."""
+    return [
+        Padding(value.spec.shape, value.spec.dtype).filled(argument, [])
+        if isinstance(argument, np.ndarray) and argument.shape != value.spec.shape
+        else argument
+        for value, argument in zip(values, arguments, strict=True)
+    ]
+
+
 def first_rows(view: np.ndarray, count: int) -> np.ndarray:
-    """As `own`, of the first rows of a result."""
-    if isinstance(view.base, ResultMemory):
+    """As `own`, of the first rows of a result; these decide whether it is a large one."""
+    if isinstance(view.base, ResultMemory) and view[:count].nbytes >= LARGE:
         return view.base.array(writeable=True)[:count]
     return view[:count].copy()

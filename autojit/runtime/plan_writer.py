@@ -262,7 +262,7 @@ class _Writer:
             return ""
         shape = write.value.spec.shape
         axis -= len(write.shape) - len(shape)
-        is_one = axis < 0 or shape[axis] != rows.most  # that is written to all rows
+        is_one = axis < 0 or shape[axis] != rows.size  # that is written to all rows
         return "" if is_one else f"[{':, ' * axis}:len({name})]"
 
     def recipe(self, recipe: Recipe, graph: Graph) -> str:
