@@ -467,6 +467,17 @@ def test_opening_leaves_the_collector_as_it_was():
     gc.set_threshold(*before[0])
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_process_that_is_forked_meanwhile_collects_garbage_as_before():
+    before = gc.get_threshold()
+    with uncollected(), uncollected():
+        pid = os.fork()
+        if not pid:
+            os._exit(gc.get_threshold() != before)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert gc.get_threshold() == before
+
+
 def test_the_version_of_jax_while_another_thread_imports_it(monkeypatch):
     found = jax_names.jax_version()
     half = types.ModuleType("jax")

@@ -118,6 +118,29 @@ def test_all_kinds_of_questions(folder, flags):
     assert fast.stderr == ""
 
 
+def test_modules_that_are_taken_out_of_sys_modules(folder):
+    """As a test does that puts back an earlier state of it."""
+    text = """
+import sys
+from unittest import mock
+import numpy as np
+def f(x, k):
+    for r in range(3):
+        x = np.sqrt(x * x + k) * 0.5 + np.abs(x - 0.25) * 2
+    return x
+def g(x, k):
+    for r in range(3):
+        x = np.abs(x - k) * 2
+    return x
+with mock.patch.dict(sys.modules):
+    f(np.arange(1000.0), 1.5)
+print(g(np.arange(1000.0), 1.5).sum())
+"""
+    (folder / "program.py").write_text(text)
+    plain, fast = run(folder, "program.py", launched=False), run(folder, "--policy=eager", "program.py", timeout=120)
+    assert (fast.stdout, fast.stderr) == (plain.stdout, "")
+
+
 def test_it_is_no_child_and_ends_with_the_program(folder):
     done = hot(
         folder,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
 
 import pytest
@@ -53,9 +54,20 @@ def test_who_waits_is_told():
 
 def test_numbers_of_others_are_left_alone():
     one, other = wires()
-    number = one.fileno()
-    one.forget()
-    os.fstat(number)
-    again = wire_of(number)
+    again = wire_of(os.dup(one.fileno()))
     again.send_bytes(b"mine now")
-    assert other.recv_bytes() == b"mine now" and not os.get_inheritable(number)
+    assert other.recv_bytes() == b"mine now" and not os.get_inheritable(again.fileno())
+    number = one.fileno()
+    theirs, their_other = socket.socketpair()  # the program's
+    os.dup2(theirs.fileno(), number)
+    their_other.sendall(b"12345678 for the program")
+    assert one.poll() and not one.is_there()
+    with pytest.raises(OSError, match="closed"):
+        one.recv_bytes()
+    one.close()
+    del one
+    os.fstat(number)
+    os.close(number)
+    assert theirs.recv(100) == b"12345678 for the program"
+    theirs.close()
+    their_other.close()

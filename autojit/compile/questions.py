@@ -7,6 +7,7 @@ import pickle
 from collections.abc import Sequence
 from typing import Any
 
+from autojit.compile.present import put_back
 from autojit.compile.service import SERVICE
 from autojit.compile.stored import Stored
 from autojit.errors import AutojitError
@@ -40,6 +41,7 @@ class _Unpickler(pickle.Unpickler):
 
 def packed(value: Any) -> bytes:
     """A question or an answer as bytes."""
+    put_back()
     file = io.BytesIO()
     _Pickler(file, pickle.HIGHEST_PROTOCOL).dump(value)
     return file.getvalue()
@@ -47,6 +49,7 @@ def packed(value: Any) -> bytes:
 
 def unpacked(content: bytes) -> Any:
     """What was `packed`."""
+    put_back()
     return _Unpickler(io.BytesIO(content)).load()
 
 

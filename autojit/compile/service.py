@@ -52,20 +52,8 @@ class _Line:
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
-        self._identity = self._looked_at()
         self._lock = threading.Lock()
         self._asks = 0  # the thread that does
-
-    def _looked_at(self) -> tuple[int, int]:
-        status = os.fstat(self._wire.fileno())
-        return status.st_dev, status.st_ino
-
-    def is_there(self) -> bool:
-        """Whether the program has not closed the connection, as some close all files of theirs."""
-        try:
-            return self._looked_at() == self._identity
-        except OSError:
-            return False
 
     def ask(self, question: bytes, patience: float | None = None) -> bytes:
         """The answer to a question, or without one what the process says by itself.
@@ -84,7 +72,7 @@ class _Line:
         with self._lock:
             self._asks = me
             try:
-                if not self.is_there() or (question and self._wire.poll()):  # nothing is said without being asked
+                if not self._wire.is_there() or (question and self._wire.poll()):  # nothing is said without being asked
                     raise _Gone
                 if question:
                     self._wire.send_bytes(question)
@@ -96,16 +84,13 @@ class _Line:
 
     def has_said(self) -> bool:
         """Whether there is something to read, be it that nothing will come any more."""
-        return not self.is_there() or self._wire.poll()
+        return not self._wire.is_there() or self._wire.poll()
 
     def close(self, ends: bool) -> None:
         """Close it, which `ends` the process behind it and a wait for its answer."""
-        if self.is_there():
-            if ends:
-                self._wire.end()
-            self._wire.close()
-        else:
-            self._wire.forget()  # the number may be that of a file of the program's
+        if ends and self._wire.is_there():
+            self._wire.end()
+        self._wire.close()
 
 
 class Service:
@@ -204,11 +189,13 @@ class Service:
         """The connections, made now if there are none."""
         if not (self._lines or self.is_closed or self.trouble):
             self._is_leisurely = leisurely
-            pairs = {name: wires() for name in ("now", "later", "end")}
-            theirs = [other.fileno() for _, other in pairs.values()]
-            given = [*map(str, theirs), str(int(leisurely)), *PATHS]
+            pairs: dict[str, tuple[Wire, Wire]] = {}
             environment = {**os.environ, "AUTOJIT_FLAGS": "--disk_cache=0"}
             try:
+                for name in ("now", "later", "end"):
+                    pairs[name] = wires()
+                theirs = [other.fileno() for _, other in pairs.values()]
+                given = [*map(str, theirs), str(int(leisurely)), *PATHS]
                 words = [*_SHELL, sys.executable, "-P", "-W", "ignore", _START, *given]
                 subprocess.run(words, pass_fds=theirs, env=environment, cwd="/", check=False)
                 self._lines = {name: _Line(mine) for name, (mine, _) in pairs.items()}

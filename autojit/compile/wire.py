@@ -28,6 +28,7 @@ class Wire:
     def __init__(self, end: _socket.socket) -> None:
         self._socket = end
         self._socket.setblocking(True)  # whatever the program has made the default
+        self._identity = self._looked_at()
 
     def __del__(self) -> None:
         self.close()  # or the socket would warn
@@ -35,6 +36,17 @@ class Wire:
     def fileno(self) -> int:
         """The number of the file; -1 after `close`."""
         return self._socket.fileno()
+
+    def _looked_at(self) -> tuple[int, int]:
+        status = os.fstat(self._socket.fileno())
+        return status.st_dev, status.st_ino
+
+    def is_there(self) -> bool:
+        """Whether the program has not closed the connection, as some close all files of theirs."""
+        try:
+            return self._looked_at() == self._identity
+        except OSError:
+            return False
 
     def send_bytes(self, content: bytes) -> None:
         """Send one message.
@@ -63,6 +75,8 @@ class Wire:
         content = bytearray(count)
         left = memoryview(content)
         while left:
+            if not self.is_there():  # since somebody has waited, the number may be that of a file of the program's
+                raise OSError("the connection was closed")
             read = self._socket.recv_into(left)
             if not read:
                 if is_first and len(left) == count:
@@ -82,12 +96,11 @@ class Wire:
         self._socket.shutdown(_socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close this end."""
-        self._socket.close()
-
-    def forget(self) -> None:
-        """Leave the number to whoever has it now."""
-        self._socket.detach()
+        """Close this end; where the program has done so, its number is left to whoever has it now."""
+        if self.is_there():
+            self._socket.close()
+        else:
+            self._socket.detach()
 
 
 def wires() -> tuple[Wire, Wire]:

@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from autojit.errors import SourceLine
+from autojit.errors import CannotCapture, SourceLine
 from autojit.ir.graph import Const, Graph, Node, Operand, Value, Write
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, spec_of
+
+#: No machine has as much memory, and no process as many addresses.
+MOST_BYTES = 1 << 47
 
 Mark = tuple[int, int, int]
 Key = tuple[Any, ...]
@@ -70,6 +73,7 @@ class Builder:
 
         Raises:
             TypeError: The op has no `infer` and no `specs` are given, or a parameter cannot be hashed.
+            CannotCapture: An output is larger than any memory: XLA ends the process for some of these.
             Exception: Whatever NumPy raises for operands of these specs.
         """
         pairs = tuple((params or {}).items())
@@ -81,6 +85,8 @@ class Builder:
             if op.infer is None:
                 raise TypeError(f"the result of `{op.name}` is known only after a run")
             specs = op.infer([operand.spec for operand in inputs], dict(pairs))
+        if any(spec.nbytes > MOST_BYTES for spec in specs):
+            raise CannotCapture("raises", f"MemoryError: the result of `{op.name}` is larger than any memory")
         outputs = tuple(Value(self._fresh(), spec) for spec in specs)
         node = Node(op, tuple(inputs), pairs, outputs, source)
         self.nodes.append(node)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autojit.api import is_enabled, strict_reasons
-from autojit.capture.source import original_of, put_code
+from autojit.capture.source import has_own_code, original_of, put_code
 from autojit.config import Config
 from autojit.launch.rewrite import FILES
 from autojit.runtime.allowance import ALLOWANCE
@@ -58,8 +58,10 @@ class First:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._state != "decided":
             self.decide()
-        # While another thread decides, or this one below, the function is still the one that leads here.
-        return (self.function if self._state == "decided" else self.original)(*args, **kwargs)
+        # While another thread decides, or this one below, the function is still the one that leads here. So it is for
+        # ever where the program has copied functions' codes or attributes.
+        is_changed = self._state == "decided" and has_own_code(self.function)
+        return (self.function if is_changed else self.original)(*args, **kwargs)
 
     def mark(self) -> None:
         """Let the function tell that it is looked into, now or at its first call."""

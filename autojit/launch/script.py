@@ -153,7 +153,7 @@ def _names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-def _look_in(folder: Path) -> None:
+def _look_in(folder: Path | str) -> None:
     """Have modules found in the program's folder, as Python would, and no more where autojit was found."""
     if not sys.flags.safe_path:
         sys.path[0] = str(folder)
@@ -173,17 +173,17 @@ def _main(file: str | None, spec: ModuleSpec | None, package: str | None) -> typ
 def _script(name: str, config: Config, scope: Scope) -> tuple[types.CodeType, types.ModuleType]:
     """The code and the module of a script, a folder or an archive, as `python SCRIPT` would have them."""
     file = Path(name)
-    spec = PathFinder.find_spec("__main__", [name])  # a folder's or an archive's
+    whole = name if file.is_absolute() else os.path.join(os.getcwd(), name)  # as Python has it, dots and all
+    spec = PathFinder.find_spec("__main__", [whole])  # a folder's or an archive's
     if spec is None:
         try:
             source = file.read_bytes()
         except OSError as error:
             raise AutojitError(f"`{name}` cannot be read: {error.strerror}") from error
         _look_in(file.resolve().parent)
-        whole = os.path.join(os.getcwd(), name)  # as Python has it, dots and all
         module = _main(whole, None, None)
         return _code_of(source, whole, module, config, scope), module
-    _look_in(file.resolve())
+    _look_in(whole)
     module = _main(spec.origin, spec, "")
     return _code_by(spec, name, module, config, scope), module
 

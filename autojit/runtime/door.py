@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.compile import present
 from autojit.compile.service import SERVICE
 from autojit.errors import AutojitError
 from autojit.runtime import heat
@@ -56,7 +57,6 @@ class Door:
         self.is_open = False
         self.found = ""
         self._maker: Any = None
-        self._modules: dict[str, Any] = {}
         self._error = ""  # why it stays closed for ever
         self._looks_again = 0.0
         #: The kinds of calls that are worth a compilation.
@@ -107,15 +107,14 @@ class Door:
                 raise AutojitError(self._error)
             # Other threads may have imported modules of the program's meanwhile.
             new = [name for name in list(sys.modules) if name not in before and name.partition(".")[0] in _OURS]
-            self._modules = {name: sys.modules[name] for name in new}
+            present.keep(new)
             self._maker, self.is_open = maker, True
             self._hot.clear()
 
     def find(self, module: str, name: str) -> Any:
         """What a module behind the door holds under a name, with dots between its parts."""
         self.open()
-        for each, known in self._modules.items():
-            sys.modules.setdefault(each, known)  # a test may have put back an earlier state of it
+        present.put_back()
         return operator.attrgetter(name)(importlib.import_module(module))
 
     def late(self, module: str, name: str) -> Callable[..., Any]:
