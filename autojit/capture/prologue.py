@@ -37,10 +37,17 @@ class Line:
 _PARTS = re.compile(
     r"(?<![\w.])(?:L_(\w+)|K\d+\['(\w+)'\]|(K\d+)|([so]\d+))(?!\w)|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 )
+#: A name that is bound.
+_BOUND = re.compile(r"(?<![\w.])[a-z]\d+(?!\w)")
 #: How a loop asks whether it runs at all.
 _HAS_ITEMS = re.compile(r"bool\((range\([^()]*?)(?:, 1)?\)\[0:\]\)")
 #: So deep are expressions shown, and so long; what is longer on the way is not looked into.
 _DEPTH, _LENGTH, _LONG = 3, 60, 120
+
+
+def _is_array(name: str) -> str:
+    """How the check begins that something is an array."""
+    return f"type({name}) is ndarray"
 
 
 @dataclass(slots=True)
@@ -138,10 +145,22 @@ class Prologue:
 
         return _HAS_ITEMS.sub(r"len(\1)) > 0", _PARTS.sub(replaced, text)) if len(text) <= _LONG else "..."
 
+    def _arrays_first(self) -> list[Line]:
+        """The lines; those first that ask for arrays among the parameters: most plans that do not apply fail there."""
+        parameters = [line for line in self.lines if line.text.startswith("L_") and line.text.isidentifier()]
+        checks = [line.text for line in self.lines if not line.name]
+        arrays = {line.name for line in parameters if any(text.startswith(_is_array(line.name)) for text in checks)}
+
+        def is_late(line: Line) -> bool:
+            used = {line.name} if line.name else set(_BOUND.findall(line.text))
+            return line.soft or not used or not used <= arrays
+
+        return sorted(self.lines, key=is_late)
+
     def render(self, indent: str = "    ") -> list[str]:
         """The lines as source text. A failed check returns `None`, a failed soft one `NATIVE`."""
         out = []
-        for line in self.lines:
+        for line in self._arrays_first():
             if line.name:
                 text = f"quiet(lambda: {line.text})" if line.quietly else line.text
                 out.append(f"{indent}{line.name} = {text}")

@@ -439,7 +439,7 @@ class Controller:
                 probe.cuts = (), 0
                 probe.crowd = Crowd(self.config.max_plans)
                 probe.hits = probe.native = probe.traps = probe.answered = 0
-                probe.asks_until = IDLE
+                probe.asks_until, probe.gate = IDLE, None
                 for takeover in probe.takeovers:
                     takeover.reset()
             self.counters = Counters()

@@ -278,7 +278,7 @@ class HeatMap:
         """Whether so many calls were timed that `nap` can tell."""
         return self._asked >= BURST
 
-    def nap(self, least: float, most: float, others: Sequence[Heat] = ()) -> float:
+    def nap(self, least: float, most: float, others: Sequence[Heat] = (), are_all: bool = True) -> float:
         """For how many seconds nobody needs to ask about the calls to come; 0.0 where asking costs next to nothing.
 
         They are taken for such as the last ones, and their time is added to that of their kinds.
@@ -287,13 +287,14 @@ class HeatMap:
             least: The shortest nap, in seconds.
             most: The longest one.
             others: Kinds that the map does not have.
+            are_all: Whether no calls but those that were asked about are the region's.
         """
         now = perf_counter()
         passed = max(now - self._since, 1e-9)
         seconds = passed * ASKING * self._asked / (SHARE * max(self._seconds, 1e-9))
         is_tiny = self._seconds < TINY * self._asked and 2 * self._long <= self._spent  # `are_tiny` will tell
         self.go_on()
-        if seconds <= passed or is_tiny:
+        if seconds <= passed or (is_tiny and are_all):
             return 0.0
         seconds = min(max(seconds, least), most)
         self._pass_over(seconds / passed, others)

@@ -76,6 +76,7 @@ class Probe:
         answered: How many calls plans had taken when somebody last looked whether all are NumPy's ...
         asks_until: ... which is looked at again when so many have been ...
         looked: ... and when it was.
+        gate: What stands before the plans for calls of lengths that none of them takes, if anything does.
         nap: How many seconds the next deep sleep takes.
         wakes: When this one ends.
     """
@@ -88,6 +89,7 @@ class Probe:
         "crowd",
         "cuts",
         "forgets",
+        "gate",
         "heats",
         "hits",
         "is_deep",
@@ -141,6 +143,7 @@ class Probe:
         self.nap = _NAPS[0]
         self.takeovers: tuple[Any, ...] = ()
         self.around: Any = None
+        self.gate: Any = None
 
     def filled(self) -> bool:
         """Whether the free variables that had no value at first have one now."""
@@ -294,6 +297,12 @@ class Probe:
             return True
         self._wake()
         return False
+
+    def gate_opens(self) -> None:
+        """Calls of all lengths are asked about again."""
+        self.gate = None
+        self.answered, self.asks_until = self.hits, self.native + IDLE
+        self.heats.go_on()
 
     def rouse(self) -> None:
         """End a nap."""

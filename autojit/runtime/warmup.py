@@ -11,7 +11,7 @@ from typing import Any
 from autojit.capture.promise import fusable, operations
 from autojit.compile.persistent import disk_cache
 from autojit.ir.syntax import walk
-from autojit.runtime import plans
+from autojit.runtime import gate, plans
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.controllers import CONTROLLERS
@@ -187,7 +187,7 @@ class WarmUp:
             self.controller.wake()
         if probe.heats.are_tiny() and all(map(plans.is_numpys, probe.plans)):
             probe.sleep()
-        elif not probe.naps():
+        elif not probe.naps() and not gate.closes(probe):
             probe.time(heat)
 
     def remember(self, probe: Probe, kind: tuple[Any, ...], verdict: Verdict) -> None:
