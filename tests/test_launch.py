@@ -393,6 +393,16 @@ def test_archives(folder):
     both(folder, f"../{folder.name}/app.pyz")
 
 
+def test_a_folder_that_is_gone(folder):
+    gone = folder / "gone"
+    gone.mkdir()
+    start = "import os, sys; os.rmdir(os.getcwd()); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    words = [sys.executable, "-c", start, "-m", "autojit", "run", "nothing.py"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, cwd=gone, env=env, capture_output=True, text=True)
+    assert done.returncode == 1 and "`nothing.py` cannot be read" in done.stderr
+
+
 def _halved(x):
     for _ in range(3):
         x = x / 2

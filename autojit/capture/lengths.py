@@ -31,7 +31,6 @@ class RowCount:
         size: How many the plan's arrays are filled up to.
         names: The prologue's names of the arrays whose first axis holds the rows.
         outputs: The numbers of the graph's outputs that have rows.
-        is_asked: Whether Python asks how many there are.
         scalars: The prologue's names for how many there are.
         is_masking: Whether what only fills arrays up is being taken care of.
         shapes: Of all arrays that the capture has met.
@@ -43,7 +42,6 @@ class RowCount:
     size: int
     names: set[str] = field(default_factory=set)
     outputs: frozenset[int] = frozenset()
-    is_asked: bool = False
     scalars: set[str] = field(default_factory=set)
     is_masking: bool = False
     shapes: list[tuple[int, ...]] = field(default_factory=list)
@@ -119,7 +117,6 @@ def number_of_rows(recorder: Recorder) -> Sym:
         raise CannotCapture("moving-shape", "the number of rows")
     name = recorder.prologue.let("s", f"len({first})")
     sym = recorder.sym(name, rows.count, moving=True)
-    rows.is_asked = True
     rows.scalars.add(name)
     return sym
 

@@ -34,7 +34,7 @@ def check_same_way(few: Capture, many: Capture) -> None:
         (few.exit, few.input_names, few.cuts, few.draws) == (many.exit, many.input_names, [], ())
         and lines[0] == lines[1]
         and constants[0].keys() == constants[1].keys()
-        and all(is_same(value, constants[1][name]) for name, value in constants[0].items())
+        and all(_is_same(value, constants[1][name]) for name, value in constants[0].items())
         and [one[:2] for one in few.assigned] == [other[:2] for other in many.assigned]
         and len(few.recipes) == len(many.recipes)
     )
@@ -62,7 +62,7 @@ def _recipes(captured: Capture) -> list[Recipe]:
 
 def _is_same_recipe(one: Recipe, other: Recipe) -> bool:
     if isinstance(one, Container) and isinstance(other, Container):
-        same = (one.kind, len(one.parts)) == (other.kind, len(other.parts)) and is_same(one.keys, other.keys)
+        same = (one.kind, len(one.parts)) == (other.kind, len(other.parts)) and _is_same(one.keys, other.keys)
         return same and all(map(_is_same_recipe, one.parts, other.parts))
     if isinstance(one, ViewOf) and isinstance(other, ViewOf):
         steps = [[(step.op.name, *step.params) for step in view.steps] for view in (one, other)]
@@ -72,18 +72,18 @@ def _is_same_recipe(one: Recipe, other: Recipe) -> bool:
     if isinstance(one, FromPrologue) and isinstance(other, FromPrologue):
         return one.name == other.name
     if isinstance(one, Constant) and isinstance(other, Constant):
-        return is_same(one.value, other.value)
+        return _is_same(one.value, other.value)
     return isinstance(one, Unset) and isinstance(other, Unset)
 
 
-def is_same(one: Any, other: Any) -> bool:
+def _is_same(one: Any, other: Any) -> bool:
     """Whether two objects are one, or numbers or texts that nobody can tell apart."""
     if one is other:
         return True
     if type(one) is not type(other):
         return False
     if isinstance(one, tuple):
-        return len(one) == len(other) and all(map(is_same, one, other))
+        return len(one) == len(other) and all(map(_is_same, one, other))
     if isinstance(one, np.ndarray):
         return exact_key(one) == exact_key(other)
     return isinstance(one, (*_PLAIN, np.generic, np.dtype)) and exact_key(one) == exact_key(other)

@@ -30,9 +30,13 @@ _START = os.path.join(os.path.dirname(__file__), "start.py")
 _NOT_STARTED = "the process that compiles could not be started"
 #: What it says when questions can be asked.
 READY = b"ready"
+try:
+    _HERE = os.getcwd()
+except OSError:  # the folder is gone
+    _HERE = os.sep
 #: Where modules are found, before the program's own folder is among these places.
-PATHS = [os.path.abspath(path) for path in sys.path]
-PATHS.sort(key=os.getcwd().__eq__)  # where it may lie, too, if autojit was found there
+PATHS = [os.path.normpath(os.path.join(_HERE, path)) for path in sys.path]
+PATHS.sort(key=_HERE.__eq__)  # where it may lie, too, if autojit was found there
 
 
 class CompilerEnded(AutojitError):

@@ -173,13 +173,13 @@ def _main(file: str | None, spec: ModuleSpec | None, package: str | None) -> typ
 def _script(name: str, config: Config, scope: Scope) -> tuple[types.CodeType, types.ModuleType]:
     """The code and the module of a script, a folder or an archive, as `python SCRIPT` would have them."""
     file = Path(name)
-    whole = name if file.is_absolute() else os.path.join(os.getcwd(), name)  # as Python has it, dots and all
-    spec = PathFinder.find_spec("__main__", [whole])  # a folder's or an archive's
+    try:
+        whole = name if file.is_absolute() else os.path.join(os.getcwd(), name)  # as Python has it, dots and all
+        spec = PathFinder.find_spec("__main__", [whole])  # a folder's or an archive's
+        source = file.read_bytes() if spec is None else b""
+    except OSError as error:
+        raise AutojitError(f"`{name}` cannot be read: {error.strerror}") from error
     if spec is None:
-        try:
-            source = file.read_bytes()
-        except OSError as error:
-            raise AutojitError(f"`{name}` cannot be read: {error.strerror}") from error
         _look_in(file.resolve().parent)
         module = _main(whole, None, None)
         return _code_of(source, whole, module, config, scope), module

@@ -70,7 +70,8 @@ class Gate:
         self._is_closed = False
         if self._plan.call is self._enter:  # others may have put something before it
             self._plan.call = self._call
-        self.probe.gate_opens()
+        if self.probe.gate is self:  # it is not where the plans were cleared meanwhile
+            self.probe.gate_opens()
 
 
 def closes(probe: Any) -> bool:
