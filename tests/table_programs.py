@@ -311,5 +311,7 @@ def finish(grower: Grower, results: tuple[str, ...], seed: int) -> TableProgram:
     text = "\n".join(grower.lines)
     used = {name: value for name, value in grower.values.items() if name in text}
     owners = {name: owner for name, owner in grower.owners.items() if name in used}
-    calls = (used, other_contents(used, owners, grower.fixed, seed))
+    # What counts up to its largest element makes gigabytes of some numbers.
+    fixed = grower.fixed.union(used if "bincount" in text else ())
+    calls = (used, other_contents(used, owners, fixed, seed))
     return TableProgram(tuple(grower.lines), results, calls, grower.shares, seed)
