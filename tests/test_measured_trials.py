@@ -189,6 +189,23 @@ def test_where_the_two_are_close_and_long_both_are_timed_several_times():
     assert not Trial._reference(trial)  # the plan is timed four times
 
 
+@pytest.mark.parametrize(
+    "numpy_seconds, times, decides",
+    [
+        (0.44, [0.6], False),
+        (0.44, [0.6, 0.58], True),
+        (0.44, [0.7, 0.5], False),  # the first one may have touched new memory
+        (0.04, [0.06, 0.058], False),  # a call of which there will be many
+    ],
+)
+def test_two_runs_decide_where_a_long_call_is_clearly_slower(numpy_seconds, times, decides):
+    trial = SimpleNamespace(times=times, numpy=Heat(()), rough=Heat(()), turns=Turns(False))
+    trial.controller = SimpleNamespace(config=SimpleNamespace(check=False))
+    trial.numpy.add(numpy_seconds)
+    trial._numpy_spent = Trial._numpy_spent.fget(trial)
+    assert bool(Trial._reference(trial)) is decides
+
+
 def test_a_plan_wins_by_its_usual_run_not_by_a_lucky_one():
     numpy = [0.37, 0.35, 0.36, 0.35, 0.4]
 

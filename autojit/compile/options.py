@@ -41,6 +41,8 @@ class Option:
 #: XLA's YNN library, for clusters with matrix products: chains of them are up to twice as fast, and a chain with a
 #: softmax is 13 times slower.
 FUSED = Option("fused", "matrix products by XLA's YNN library", 3.0, 16.0)
+#: ... and where there is no reduction, 1.5 times, if the product is a small one of a matrix and a vector.
+PLAIN_LOSS = 4.0
 #: Vectors of 512 bits, where the processor has them: 0.7 to 1.5 times as fast.
 WIDE = Option("wide", "vectors of 512 bits", 1.6, 2.0)
 #: In the order in which they are tried.

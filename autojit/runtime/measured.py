@@ -22,7 +22,7 @@ from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
 from autojit.runtime.plan import NATIVE, Plan
 from autojit.runtime.plan_writer import native_plan
 from autojit.runtime.remembered import Verdict
-from autojit.runtime.rivals import next_choice, with_choice
+from autojit.runtime.rivals import largest_gain, largest_loss, next_choice, with_choice
 from autojit.runtime.trouble import left_to_numpy
 from autojit.runtime.tuning import Tuning
 from autojit.runtime.turns import Turns
@@ -37,8 +37,10 @@ LONG, CLOSE = 0.1, 0.8
 BEYOND_DOUBT = 2.0
 #: A single run, which touches new memory, decides only where it takes more than this share of NumPy's time till then.
 FIRST_RUN = 0.5
-#: How many runs of a plan are timed; the first ones touch new memory.
+#: How many runs of a plan are timed; the first ones touch new memory ...
 TIMED_RUNS = 4
+#: ... or two of those that are `LONG`, where the better one takes this many times as long as NumPy.
+CLEARLY_SLOWER = 1.25
 #: After so many blocks a plan that takes turns in blocks has come a second time.
 TIMED_BLOCKS = 2
 #: A plan does not lose before it has run for so many seconds, or so often: other programs may have been in its way.
@@ -196,7 +198,8 @@ class Trial:
             if loses and runs < MOST_RUNS and sum(self.times) < LOSES_AFTER:
                 return 0.0
             very = best > VERY_HOPELESS * seconds and best > FIRST_RUN * self._numpy_spent
-            hopeless = very or (runs > 1 and best > HOPELESS * seconds)
+            limit = CLEARLY_SLOWER if seconds >= LONG else HOPELESS
+            hopeless = very or (runs > 1 and best > limit * seconds)
             if _are_close(self.times, seconds) and self.numpy.calls < TIMED_RUNS and not hopeless:
                 return 0.0
             in_blocks = self.turns.in_blocks and seconds < LONG
@@ -252,11 +255,11 @@ class Trial:
         if "" not in tried:  # an earlier process has chosen
             return _Next(0.0, lambda: with_choice(prepared, "", config))
         found = None if config.exact else next_choice(prepared, tried, config)
-        if found is None or best > found[0].gain * KEEP_BELOW * numpy_seconds:
+        if found is None or best > largest_gain(found[0], prepared) * KEEP_BELOW * numpy_seconds:
             return None
         option, choice = found
         # One slow run may take as long as NumPy has by then; what it took before the capture counts, too.
-        price = self._numpy_spent + option.loss * best - PAYS_AFTER
+        price = self._numpy_spent + largest_loss(option, prepared) * best - PAYS_AFTER
         return _Next(price, lambda: with_choice(prepared, choice, config))
 
     def _try_next(self) -> None:

@@ -5,14 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from autojit.compile.options import APART, FUSED, Option, has_option, next_option, with_option, without_option
+from autojit.compile.options import (
+    APART,
+    FUSED,
+    PLAIN_LOSS,
+    WIDE,
+    Option,
+    has_option,
+    next_option,
+    with_option,
+    without_option,
+)
 from autojit.config import Config
 from autojit.ir.graph import Graph
 from autojit.ops.chapters import FASTER_IN_NUMPY
 from autojit.partition.clusters import partition
-from autojit.partition.products import is_product, may_pay_apart
+from autojit.partition.products import is_product, may_pay_apart, share_of_products
 from autojit.partition.steps import steps
 from autojit.runtime.compiler import Prepared
+
+#: The families that YNN does not fuse with products to their harm.
+_PLAIN = frozenset({"contraction", "elementwise", "shaping", "indexing", "creation"})
 
 
 def with_choice(prepared: Prepared, choice: str, config: Config) -> Prepared:
@@ -42,6 +55,20 @@ def next_choice(prepared: Prepared, tried: Iterable[str], config: Config) -> tup
         if found is not None and found[0] is FUSED:
             return found
     return next_option((step.graph for step in prepared.clusters), tried, choice)
+
+
+def largest_gain(option: Option, prepared: Prepared) -> float:
+    """How many times as fast an option makes a plan at most: the width of vectors leaves products as they are."""
+    if option is not WIDE:
+        return option.gain
+    share = share_of_products(prepared.graph)
+    return 1 / (share + (1 - share) / option.gain)
+
+
+def largest_loss(option: Option, prepared: Prepared) -> float:
+    """How many times as slow an option makes a plan at most: products suffer where YNN fuses them with reductions."""
+    is_plain = all(node.op.family in _PLAIN for step in prepared.clusters for node in step.graph.nodes)
+    return min(option.loss, PLAIN_LOSS) if option is FUSED and is_plain else option.loss
 
 
 def is_apart(choice: str) -> bool:

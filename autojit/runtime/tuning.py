@@ -17,7 +17,7 @@ from autojit.runtime.background import BACKGROUND
 from autojit.runtime.compiler import Prepared, note_recipe
 from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
 from autojit.runtime.plan import NATIVE, Plan
-from autojit.runtime.rivals import is_apart, next_choice, with_choice
+from autojit.runtime.rivals import is_apart, largest_loss, next_choice, with_choice
 from autojit.runtime.turns import Turns
 
 log = logging.getLogger("autojit")
@@ -227,7 +227,7 @@ class Tuning:
             return _State(plan, prepared, seconds, tried, None)
         option, choice = found
         compiling = sum(map(_compile_seconds, (plan.executables or {}).values()))
-        price = PAYS * max(heat.PAYS_AFTER, compiling, option.loss * seconds)
+        price = PAYS * max(heat.PAYS_AFTER, compiling, largest_loss(option, prepared) * seconds)
         in_blocks = is_apart(choice) != is_apart(prepared.recipe.choice)
         return _State(plan, prepared, seconds, tried, _Race(choice, price, in_blocks))
 
