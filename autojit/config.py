@@ -40,6 +40,7 @@ class Config:
     disk_cache: bool = True
     cache_dir: str = ""
     log: tuple[str, ...] = ()
+    compiler_process: bool = True
 
 
 class _Kind(NamedTuple):
@@ -204,6 +205,13 @@ def _table() -> Iterator[Flag]:
         "Log what happens, at level INFO of the logger `autojit`; to stderr where the program sets up no logging.",
     )
     yield flag("cache_dir", "path", _path(), "The directory of the disk cache.")
+    yield flag(
+        "compiler_process",
+        "bool",
+        _boolean(),
+        "Compile what the program does not wait for in a process of its own, which leaves it the interpreter and the "
+        "processor; otherwise in a thread. Under `python -m autojit run` there always is one.",
+    )
     yield flag(
         "exact",
         "bool",

@@ -22,6 +22,7 @@ import gc, os, signal, sys, threading, time, warnings
 import numpy as np
 import autojit as aj
 from autojit.runtime import door, heat, warmup
+from autojit.runtime.allowance import Allowance
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.door import DOOR
 
@@ -32,6 +33,7 @@ def work(x):
 
 def pays():
     heat.PAYS_AFTER = door.SECONDS = warmup.LONG_CLOSED = 1e-9
+    Allowance.lacks = lambda self, seconds: 0.0
     door._PAUSE = 0.0
     heat.Heat.best = 1.0  # NumPy loses
 
@@ -100,6 +102,7 @@ def test_it_opens_when_that_pays(tmp_path):
         tmp_path,
         """
         door.SECONDS, heat.PAYS_AFTER = 0.3, 1e-9
+        Allowance.lacks = lambda self, seconds: 0.0
         heat.Heat.best = 1.0
         start = time.perf_counter()
         while not DOOR.is_open:
@@ -117,6 +120,7 @@ def test_all_that_is_hot_counts(tmp_path):
         tmp_path,
         """
         door.SECONDS, heat.PAYS_AFTER = 0.3, 1e-9
+        Allowance.lacks = lambda self, seconds: 0.0
         names = [f"work_{n}" for n in range(20)]
         source = "".join(f"def {name}(x):\\n    time.sleep(0.02)\\n    return x * 2 + {name!r}.count('_')\\n" for name in names)
         import linecache

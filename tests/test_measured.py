@@ -329,6 +329,7 @@ import json, sys, time
 import numpy as np
 import autojit as aj
 from autojit.runtime import door, heat
+from autojit.runtime.allowance import Allowance
 from autojit.runtime.background import BACKGROUND
 
 def work(x, n):
@@ -342,6 +343,7 @@ def loses(x):
 heat.PAYS_AFTER = 0.02
 door.SECONDS = 0.0  # which importing takes, and for which no call of this length would wait
 heat.Heat.best = 1.0  # whatever the load of the machine, NumPy loses
+Allowance.lacks = lambda self, seconds: 0.0
 x = np.linspace(0.0, 1.0, 200_000)
 fast, slow = aj.autocluster(work), aj.autocluster(loses)
 first = None
@@ -372,6 +374,7 @@ def test_what_pays_is_compiled_from_the_first_call_of_the_next_process(tmp_path)
 def test_short_and_long_calls_in_turns(monkeypatch):
     """A probe does not sleep for what is tiny while other calls are long."""
     monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 0.05)
+    monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
     monkeypatch.setattr(Heat, "best", 1.0)
     fast, tiny, large = aj.autocluster(poly), np.ones(3), np.linspace(0.0, 1.0, 500_000)
     for _ in range(2 * SEEN):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from autojit.capture.names import bound_on_entry, names, surely_bound
-from autojit.ir.syntax import walk
+from autojit.ir.syntax import walk, walk_statements
 
 _Bound = frozenset[str]
 
@@ -126,9 +126,14 @@ def _takes_all(pattern: ast.pattern) -> bool:
 
 def _deleted(node: ast.AST) -> set[str]:
     """The names that a statement, or a part of it, may delete."""
-    inner = list(walk(node))
-    handlers = {part.name for part in inner if isinstance(part, ast.ExceptHandler) and part.name}
-    return handlers | {part.id for part in inner if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del)}
+    found: set[str] = set()
+    for part in walk_statements(node):
+        if isinstance(part, ast.ExceptHandler) and part.name:
+            found.add(part.name)
+        elif isinstance(part, ast.Delete):
+            inner = [name for target in part.targets for name in walk(target) if isinstance(name, ast.Name)]
+            found |= {name.id for name in inner if isinstance(name.ctx, ast.Del)}
+    return found
 
 
 def _join(ends: Sequence[_Bound | None]) -> _Bound | None:

@@ -266,6 +266,7 @@ class Flow:
         self.raised: dict[int, frozenset[str]] = {}  # id(statement) -> live where an exception or `return` leads
         self._loops: list[tuple[frozenset[str], frozenset[str]]] = []  # (live at continue, live at break)
         self._handlers = [outside] if outside else []  # live at the entry of enclosing handlers
+        self._heads: dict[int, frozenset[str]] = {}  # by the body of a loop: what was found live where it begins
         self.block(body, outside)
 
     def live_after(self, statement: ast.stmt) -> frozenset[str]:
@@ -301,6 +302,7 @@ class Flow:
             return self.block(body, live)
         finally:
             self._loops.pop()
+            self._heads.clear()
 
     def _use(self, nodes: Iterable[ast.AST | None], live: frozenset[str]) -> frozenset[str]:
         found = names(node for node in nodes if node is not None)
@@ -346,6 +348,9 @@ class Flow:
         head = exit_live
         if not targets:
             head = self._use(header, head)
+        # A loop around comes back with more names, not with fewer: what was found the last time holds. Without that the
+        # passes over loops in each other would be multiplied.
+        head |= self._heads.get(id(body), frozenset())
         for _ in range(3):  # two passes reach the fixpoint of a loop; the third is for nested ones
             self._loops.append((head, live))
             inside = self.block(body, head)
@@ -357,6 +362,9 @@ class Flow:
             if inside <= head:
                 break
             head |= inside
+        self._heads[id(body)] = head
+        if not self._loops:
+            self._heads.clear()
         return self._use(header, head) if targets else head
 
     def _try(self, node: ast.Try | ast.TryStar, live: frozenset[str]) -> frozenset[str]:

@@ -70,7 +70,7 @@ class Region:
         parts: What a split left: regions and native statements in program order; or `None`.
         early: The same for the calls that run before anybody has tried to capture the region; or `None`.
         once: Whether it runs no more often than the region it is an early part of, so that it needs no probe.
-        steady: For the rest of a loop that may be left: statements that do the same as long as it is not.
+        may_be_left: For the rest of a loop: whether a `break`, or its test, may leave it; then it has a `steady` form.
     """
 
     number: int
@@ -87,7 +87,7 @@ class Region:
     parts: list[Region | Native] | None = None
     early: list[Region | Native] | None = None
     once: bool = False
-    steady: list[ast.stmt] | None = None
+    may_be_left: bool = False
 
     @property
     def exits(self) -> bool:

@@ -6,10 +6,11 @@ import ast
 import builtins
 import copy
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from autojit.capture.names import TEMPORARY, names
-from autojit.capture.regions import SCOPES, Native, RegionTree, leaving
+from autojit.capture.regions import SCOPES, Native, Region, RegionTree, leaving
 from autojit.ir.syntax import parse
 
 
@@ -76,8 +77,16 @@ def add_rest(tree: RegionTree, native: Native, moving: frozenset[str]) -> None:
     region = tree.rest_region(statements, {stop, counter}, moving | found.binds)
     if not region.late:
         native.rest = region
-        if native.left is not None:
-            region.steady = [_Raising().visit(copy.deepcopy(statement)) for statement in statements]
+        region.may_be_left = native.left is not None
+
+
+def steady(rest: Region) -> Region:
+    """The rest of a loop that may be left, with statements that do the same as long as it is not, and else raise.
+
+    They are written when they are asked for: most loops end before.
+    """
+    statements: list[Any] = [_Raising().visit(copy.deepcopy(statement)) for statement in rest.statements]
+    return replace(rest, statements=statements)
 
 
 class _Raising(ast.NodeTransformer):

@@ -50,17 +50,15 @@ class Executable:
         parameters = self.lowered.parameters
         memory = [spec for spec in self.lowered.computed if spec.nbytes >= REUSED]
         self.is_loaded = stored is not None
-        is_new = stored is None and is_portable and SERVICE.answers()
-        if is_new:
-            stored = program_of(graph, choice)
+        asked = program_of(graph, choice) if stored is None and is_portable and SERVICE.answers() else None
         self.program = Program(
             self.lowered.function,
             [(parameter.shape, parameter.dtype) for parameter in parameters],
             [(spec.shape, spec.dtype) for spec in memory],
             compile_options(graph, choice),
             self.lowered.source,
-            stored,
-            is_new,
+            stored or asked,
+            asked is not None,
         )
         self.compile_seconds = time.perf_counter() - start
         self._memory = [spec.nbytes for spec in memory]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autojit.compile.present import put_back
-from autojit.compile.service import SERVICE
+from autojit.compile.service import SERVICE, CompilerEnded
 from autojit.compile.stored import Stored
 from autojit.errors import AutojitError
 from autojit.ir.graph import Graph
@@ -53,19 +53,19 @@ def unpacked(content: bytes) -> Any:
     return _Unpickler(io.BytesIO(content)).load()
 
 
-def program_of(graph: Graph, choice: str) -> Stored:
-    """The compiled program of a cluster.
+def program_of(graph: Graph, choice: str) -> Stored | None:
+    """The compiled program of a cluster; `None` if the process could not be started, and this one may compile.
 
     Raises:
         CompilerEnded: The process is not there any more.
         Exception: What compiling has raised.
     """
-    return _ask("cluster", graph, choice)
+    return _ask_or_not("cluster", graph, choice)
 
 
-def memory_of(nbytes: int) -> Stored:
+def memory_of(nbytes: int) -> Stored | None:
     """The program whose result is memory that nobody has written to; raises as `program_of`."""
-    return _ask("memory", nbytes)
+    return _ask_or_not("memory", nbytes)
 
 
 def _shapes(name: str, specs: Sequence[Spec], params: dict[str, Any]) -> list[tuple[int, ...]]:
@@ -73,6 +73,15 @@ def _shapes(name: str, specs: Sequence[Spec], params: dict[str, Any]) -> list[tu
     if not SERVICE.answers():
         return inference.traced_shapes(name, specs, params)
     return _ask("shapes", name, tuple(specs), params)
+
+
+def _ask_or_not(*question: Any) -> Any:
+    try:
+        return _ask(*question)
+    except CompilerEnded:
+        if SERVICE.is_wanted or not SERVICE.trouble:
+            raise
+        return None
 
 
 def _ask(*question: Any) -> Any:
@@ -92,7 +101,6 @@ def error_of(error: BaseException) -> bytes:
     return content
 
 
-if SERVICE.is_wanted:
-    inference.ELSEWHERE.append(_shapes)
+inference.ELSEWHERE.append(_shapes)
 
 __all__ = ["SERVICE", "error_of", "memory_of", "packed", "program_of", "unpacked"]

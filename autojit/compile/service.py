@@ -15,6 +15,7 @@ import threading
 import time
 
 from autojit.compile.wire import Wire, wires
+from autojit.config import current
 from autojit.errors import AutojitError
 from autojit.jax_names import POSTPONED
 
@@ -27,6 +28,8 @@ PATIENCE = 10.0
 #: Its standard streams are nobody's: the program's own must not change.
 _SHELL = ("/bin/sh", "-c", '"$0" "$@" </dev/null >/dev/null 2>&1 &')
 _START = os.path.join(os.path.dirname(__file__), "start.py")
+#: Seconds after which a thread for which nobody waits looks again whether it has started.
+_LOOKS = 0.02
 _NOT_STARTED = "the process that compiles could not be started"
 #: What it says when questions can be asked.
 READY = b"ready"
@@ -101,14 +104,15 @@ class Service:
     """The compiler process of this one.
 
     Attributes:
-        is_wanted: Whether this process leaves compiling to another one.
+        is_wanted: Whether this process leaves all compiling to another one.
         trouble: Why the process cannot be started; "" for nothing.
         is_closed: Whether this process ends.
         patient: The thread for which nobody waits; 0 for none.
     """
 
     def __init__(self, is_wanted: bool) -> None:
-        self.is_wanted = is_wanted and os.name == "posix" and bool(sys.executable)
+        self._is_possible = os.name == "posix" and bool(sys.executable)
+        self.is_wanted = is_wanted and self._is_possible
         self._lines: dict[str, _Line] = {}
         self._is_ready = self.is_closed = False
         self.trouble = ""
@@ -127,7 +131,13 @@ class Service:
 
     def is_ready(self) -> bool:
         """Whether there is nothing to wait for; if the process was not started, it is now."""
-        if self.is_wanted and not self._is_ready and self._lock.acquire(blocking=False):
+        if self.is_wanted:
+            self._look()
+        return self._is_ready or not self.is_wanted
+
+    def _look(self) -> None:
+        """Start the process if it was not, at leisure at first, and see whether it is ready."""
+        if not self._is_ready and self._lock.acquire(blocking=False):
             try:
                 now = time.perf_counter()
                 self._began = self._began or now
@@ -139,11 +149,22 @@ class Service:
                     self._wait_for_start()
             finally:
                 self._lock.release()
-        return self._is_ready or not self.is_wanted
+
+    @property
+    def is_used(self) -> bool:
+        """Whether there is such a process for what nobody waits for, at least."""
+        return self.is_wanted or (self._is_possible and current().compiler_process)
 
     def answers(self) -> bool:
-        """Whether this thread asks the process: where it could not be started, only those compile that must."""
-        return self.is_wanted and (not self.trouble or threading.get_ident() == self.patient)
+        """Whether this thread asks the process: where it could not be started, only those compile that must.
+
+        Without `is_wanted`, this process has jax itself: for what it waits for it does not wait until the other one has
+        imported jax, too.
+        """
+        is_patient = threading.get_ident() == self.patient
+        if self.is_wanted:
+            return not self.trouble or is_patient
+        return not self.trouble and (is_patient or self._is_ready) and self.is_used
 
     def ask(self, question: bytes) -> bytes:
         """The answer to a question.
@@ -154,6 +175,9 @@ class Service:
         Raises:
             CompilerEnded: There is no answer.
         """
+        while not self.is_wanted and not (self._is_ready or self.trouble or self.is_closed):
+            self._look()
+            time.sleep(_LOOKS)
         try:
             return self._ask(question)
         except _Gone:  # it has ended while nobody wanted anything, or was replaced

@@ -99,9 +99,8 @@ def allocator(nbytes: int) -> Program:
     disk = disk_cache(current())
 
     def make(stored: Stored | None) -> Program:
-        if stored is None and SERVICE.answers():
-            return Program(allocate, [], stored=memory_of(nbytes), is_new=disk is not None)
-        return Program(allocate, [], stored=stored)
+        asked = memory_of(nbytes) if stored is None and SERVICE.answers() else None
+        return Program(allocate, [], stored=stored or asked, is_new=asked is not None and disk is not None)
 
     return make(None) if disk is None else disk.obtain(f"memory {nbytes}", make)
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autojit.compile.service import SERVICE
+from autojit.runtime import heat
 
 #: The processors that this process may use.
 _PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -42,7 +43,7 @@ CAPTURE, COMPILATION = 0.03, 0.2
 
 def part_of_compiling() -> float:
     """What part of a compilation in the background the program loses: more, where it uses all processors itself."""
-    return max(ELSEWHERE if SERVICE.is_wanted else BESIDE, ALLOWANCE.crowding)
+    return max(ELSEWHERE if SERVICE.is_used else BESIDE, ALLOWANCE.crowding)
 
 
 class Allowance:
@@ -60,6 +61,8 @@ class Allowance:
         self.spent = self.promised = 0.0
         self._begun, self._used = time.perf_counter(), time.process_time()
         self._gained = 0.0
+        #: When the first decorated function was called, and what had been spent till then.
+        self._first_call = self._before = 0.0
         #: The probes whose plans are kept, with the hits whose savings are counted and the seconds that a hit saves.
         self._kept: list[tuple[weakref.ref[Any], int, float]] = []
         # Others, such as a signal handler or a forked process, do not wait for who counts.
@@ -91,6 +94,25 @@ class Allowance:
             promises: Whether the plan promises to be faster.
         """
         return self.delay((seconds or CAPTURE) + COMPILATION * part_of_compiling(), promises)
+
+    def lacks(self, seconds: float) -> float:
+        """How long to wait until a plan may be made for a function that the user has decorated; 0.0 if it may be.
+
+        All plans together may cost the part of the time since the first call that `heat.WAITS` says, and a part of what
+        they have saved.
+
+        Args:
+            seconds: How many the program is expected to lose by the plan.
+        """
+        if not heat.WAITS:
+            return 0.0
+        passed = time.perf_counter() - self._first_call
+        return max(0.0, heat.WAITS * (self.spent - self._before + seconds - OF_SAVED * self.saved) - passed)
+
+    def begin(self) -> None:
+        """A call of a function is asked about, perhaps the first one."""
+        if not self._first_call:
+            self._first_call, self._before = time.perf_counter(), self.spent
 
     @property
     def crowding(self) -> float:

@@ -28,6 +28,8 @@ from autojit.versions import unsuited
 
 #: Seconds that opening takes.
 SECONDS = 0.2
+#: ... of the program's own thread, where jax has been imported, ...
+OPENING = 0.1
 #: ... of a program's own time, if a thread beside it does.
 _BESIDE = 0.15
 #: Seconds that the process that compiles takes for its own imports.
@@ -196,6 +198,11 @@ class Door:
             return is_free
         finally:
             self._lock.release()
+
+    @property
+    def cost(self) -> float:
+        """How many seconds of the program's own opening it takes."""
+        return 0.0 if self.is_open else OPENING
 
     def trouble(self) -> str:
         """Why it cannot be opened now; "" for nothing."""

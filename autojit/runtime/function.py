@@ -28,6 +28,7 @@ from autojit.runtime.door import DOOR
 from autojit.runtime.environment import is_default, is_followed
 from autojit.runtime.forks import is_cut_off
 from autojit.runtime.fuel import FUEL
+from autojit.runtime.garbage import uncollected
 from autojit.runtime.heat import Heat
 from autojit.runtime.history import History, span
 from autojit.runtime.interrupts import is_the_programs
@@ -96,7 +97,7 @@ class Controller:
         self._lock = threading.RLock()  # one thread captures at a time
         self._looks_again = 0.0  # for probes that have slept long enough
         try:
-            with names_are_remembered():
+            with names_are_remembered(), uncollected():
                 self.tree = self._read()
                 if self.warm_up is not None:
                     split_early(self.tree)
@@ -104,7 +105,8 @@ class Controller:
             self.no_source = Reason(error.id, error.detail)
         if self.enabled and self.warm_up is None and self.no_source is None:
             self._prepare()
-        self.function = self._install()
+        with uncollected():
+            self.function = self._install()
         CONTROLLERS.add(self)
 
     def _read(self) -> RegionTree:

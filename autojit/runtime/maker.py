@@ -13,6 +13,7 @@ from autojit.capture.capture import Capture, capture
 from autojit.capture.explore import explore_parts
 from autojit.capture.kept import stand_in_for
 from autojit.capture.regions import region_key
+from autojit.capture.rest import steady
 from autojit.capture.varying import capture_varying
 from autojit.compile.cache import CACHE
 from autojit.compile.xla import hold, is_started
@@ -31,6 +32,7 @@ from autojit.runtime.ending import wait_for_plans
 from autojit.runtime.forks import cuts_off_if, when_cut_off
 from autojit.runtime.fuel import FUEL, out_of_fuel
 from autojit.runtime.function import Controller
+from autojit.runtime.garbage import uncollected
 from autojit.runtime.heat import Heat, rows_of
 from autojit.runtime.history import span
 from autojit.runtime.ledger import tell
@@ -72,7 +74,8 @@ class Maker:
             prepared = self.prepare(probe, values, heat)
         finally:
             probe.price = time.perf_counter() - start
-            ALLOWANCE.spend(probe.price)
+            if controller.warm_up is not None:
+                ALLOWANCE.spend(probe.price)
         if prepared is None:
             return None
         if heat is not None and controller.warm_up is not None:
@@ -85,7 +88,7 @@ class Maker:
 
     def prepare(self, probe: Probe, values: dict[str, Any], heat: Heat | None = None) -> Prepared | None:
         """Capture a region for these values; `None` if there is nothing to compile, which the probe then knows."""
-        with EAR.span("capture", self.controller, probe):
+        with EAR.span("capture", self.controller, probe), uncollected():
             return self._prepare(probe, values, heat)
 
     def _prepare(self, probe: Probe, values: dict[str, Any], heat: Heat | None) -> Prepared | None:
@@ -181,7 +184,7 @@ class Maker:
         """Capture the rest of a loop; `None` where it is not one graph. The price is noted."""
         start = time.perf_counter()
         try:
-            with EAR.span("capture", self.controller, probe):
+            with EAR.span("capture", self.controller, probe), uncollected():
                 return self._prepare_rest(probe, values)
         finally:
             probe.price = time.perf_counter() - start
@@ -193,8 +196,8 @@ class Maker:
         controller.counters.captures += 1
         named = dict(zip(region.live_in, values, strict=True))
         captured = capture(controller.tree, region, named, controller.options)
-        if captured.cuts and region.steady is not None:
-            captured = capture(controller.tree, replace(region, statements=region.steady), named, controller.options)
+        if captured.cuts and region.may_be_left:
+            captured = capture(controller.tree, steady(region), named, controller.options)
         if captured.cuts or captured.graph is None or not captured.graph.nodes:
             return None
         with controller.fuel.partitioning(controller.config) as config:

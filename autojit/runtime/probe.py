@@ -62,6 +62,8 @@ class Probe:
         timed: The thread whose call goes on in NumPy now, and where its time is noted if it is; `None` if nobody wants
             to know when the statements begin and end.
         price: How many seconds the last capture took.
+        expected: How many seconds the program is expected to lose by a plan, by the region's text; `None` if nobody has
+            read it.
         is_part: Whether its region is a part of one that was hot, and was split.
         cuts: The statements at which the last captures have ended, and how many were cut there.
         crowd: What is known of the combinations of shapes and constants.
@@ -88,6 +90,7 @@ class Probe:
         "asks_until",
         "crowd",
         "cuts",
+        "expected",
         "forgets",
         "gate",
         "heats",
@@ -132,6 +135,7 @@ class Probe:
         self.crowd = Crowd(owner.config.max_plans)
         self.timed: tuple[int, Heat | None] | None = None
         self.price = 0.0
+        self.expected: float | None = None
         self.is_part = False
         self.cuts: tuple[tuple[int, ...], int] = (), 0
         self.sleeps = False

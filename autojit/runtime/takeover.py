@@ -51,6 +51,7 @@ class Takeover:
         "_job",
         "_outlook",
         "_patience",
+        "_pays",
         "_state",
         "body",
         "controller",
@@ -78,6 +79,7 @@ class Takeover:
         self._course: Course | None = None
         self._patience = 1.0  # how many times as long to wait before the next capture
         self._outlook: tuple[bool, bool] | None = None
+        self._pays: bool | None = None
 
     @staticmethod
     def iter(items: Any) -> Any:
@@ -93,7 +95,7 @@ class Takeover:
         if ALLOWANCE.is_limited and BACKGROUND.is_busy():  # as `WarmUp.pays` has it
             return False
         if not ALLOWANCE.is_limited:
-            return DOOR.is_worth(seconds)
+            return not ALLOWANCE.lacks(self._expects()) and DOOR.is_worth(seconds)
         if self._outlook is None:  # the program's thread is to look
             return True
         wins, promises = self._outlook
@@ -101,6 +103,12 @@ class Takeover:
             ALLOWANCE.promise(seconds - LATENCY)
         is_allowed = wins or not ALLOWANCE.delay_of_capture(self.probe.price, promises)
         return is_allowed and DOOR.is_worth(seconds, wins, promises)
+
+    def _expects(self) -> float:
+        """How many seconds a plan is expected to cost; 0.0 where an earlier process has found that it pays."""
+        if self._pays is None:
+            self._pays = self.controller.warm_up.has_won(self.probe)
+        return 0.0 if self._pays else self.controller.warm_up.cost(self.probe)
 
     def is_at_work(self) -> bool:
         """Whether there is a plan, or will be."""
@@ -185,7 +193,7 @@ class Takeover:
             return self._give_up()
         if course.count > WHOLE[0]:
             course.end = course.tried
-        elif self.probe.region.steady is not None:
+        elif self.probe.region.may_be_left:
             course.end = course.tried + course.count  # no runs any more
         else:
             return self._give_up()

@@ -12,7 +12,7 @@ from autojit.capture.promise import fusable, operations
 from autojit.compile.persistent import disk_cache
 from autojit.ir.syntax import walk
 from autojit.runtime import gate, plans
-from autojit.runtime.allowance import ALLOWANCE
+from autojit.runtime.allowance import ALLOWANCE, part_of_compiling
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.controllers import CONTROLLERS
 from autojit.runtime.door import DOOR
@@ -27,6 +27,10 @@ FRUITLESS = 2
 SPLITS_AFTER = 0.05
 #: Seconds after which it is looked again whether a region may be captured that waits for others.
 SOON = 0.05
+#: Seconds that an operation in the text takes to capture ...
+CAPTURED = 2e-4
+#: ... and to compile, besides what every program takes: NPBench's programs of 3 to 600 operations took 0.07 to 1.2 s.
+COMPILED, COMPILED_ALWAYS = 2e-3, 0.1
 #: A call is long on which NumPy spends more seconds.
 LONG_CALL = 1e-3
 #: Where NumPy has taken that long for calls of a kind, the user is told what keeps them from being compiled.
@@ -51,6 +55,7 @@ class WarmUp:
         if waits(self.controller.original.__code__):  # one compilation will do for both
             heat.cool()
             return False
+        ALLOWANCE.begin()
         price = price_of(probe.price, probe.crowd.dropped, probe.is_part)
         if heat.is_new:
             heat.is_new = False
@@ -68,11 +73,23 @@ class WarmUp:
             probe.wait_for(SOON)  # calls of another kind show whether the region gains at all
             return False
         if not ALLOWANCE.is_limited:
+            if verdict is None or not verdict.wins:
+                if delay := ALLOWANCE.lacks(self.cost(probe)):
+                    probe.wait_for(min(delay, SOON))
+                    return False
             return DOOR.is_ready() or self._opens(heat)
         delay = self._delay(probe, heat, verdict is not None and verdict.wins)
         if delay:  # what its calls take meanwhile counts for what promises to be faster
             probe.wait_for(min(delay, SOON) if heat.promises else delay)
         return not delay
+
+    def cost(self, probe: Probe) -> float:
+        """How many seconds the program is expected to lose by a plan for a region: its text tells how large that is."""
+        if probe.expected is None:
+            count = operations(*self._text(probe, self._others())) or 0
+            compiling = COMPILED_ALWAYS + COMPILED * count
+            probe.expected = CAPTURED * count + part_of_compiling() * compiling
+        return max(probe.price, probe.expected) + DOOR.cost
 
     def _delay(self, probe: Probe, heat: Heat, wins: bool) -> float:
         """How many seconds to wait till a capture that pays is made, for all that may be spent on the program."""
