@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autojit as aj
-from autojit.runtime import allowance
+from autojit.runtime import allowance, heat
 from autojit.runtime.allowance import ALLOWANCE, Allowance
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.heat import Heat
@@ -37,6 +37,46 @@ def test_where_the_user_has_named_the_functions_there_is_no_limit():
     mine = Allowance()
     mine.spend(1e6)
     assert not mine.delay(1e6) and not mine.delay_of_capture(1e6)
+
+
+def test_decorated_functions_may_cost_a_fifth_of_the_time_since_the_first_call(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(allowance.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(heat, "WAITS", 5.0)
+    mine, probe = Allowance(), Probe()
+    mine.spend(3.0)  # before, for functions whose first call compiles
+    now[0] = 200.0
+    mine.begin()
+    assert mine.lacks(0.1) == pytest.approx(0.5)
+    now[0] = 200.5
+    mine.begin()  # only the first call counts
+    assert mine.lacks(0.09) == 0.0 and mine.lacks(0.3) == pytest.approx(1.0)
+    mine.spend(0.1)
+    assert mine.lacks(0.1) == pytest.approx(0.5)
+    mine.keep(probe, 0.2)
+    probe.hits += 1  # half of what it saves may be spent at once
+    assert mine.lacks(0.09) == 0.0 and mine.lacks(0.2) == pytest.approx(0.5)
+    monkeypatch.setattr(heat, "WAITS", 0.0)
+    assert mine.lacks(1e6) == 0.0
+
+
+def test_no_sequence_of_calls_takes_much_longer_than_in_numpy(monkeypatch):
+    """Plans are made as soon as they may be, and none is ever faster."""
+    now, lost = [0.0], 0.0
+    monkeypatch.setattr(allowance.time, "perf_counter", lambda: now[0])
+    mine = Allowance()
+    now[0] = begun = 7.0
+    mine.begin()
+    for call in range(100_000):
+        now[0] += 1e-3  # in NumPy
+        cost = 0.01 + 0.1 * (call % 7)
+        if not mine.lacks(cost):
+            now[0] += cost
+            lost += cost
+            mine.spend(cost)
+        passed = now[0] - begun
+        assert passed <= 1.2 * (passed - lost) + 1e-9
+    assert lost > 10.0
 
 
 def test_a_share_of_the_time_may_be_spent(mine):

@@ -72,7 +72,8 @@ def _shapes(name: str, specs: Sequence[Spec], params: dict[str, Any]) -> list[tu
     """As `traced_shapes`, by the process."""
     if not SERVICE.answers():
         return inference.traced_shapes(name, specs, params)
-    return _ask("shapes", name, tuple(specs), params)
+    found = _ask_or_not("shapes", name, tuple(specs), params)
+    return inference.traced_shapes(name, specs, params) if found is None else found
 
 
 def _ask_or_not(*question: Any) -> Any:

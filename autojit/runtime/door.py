@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autojit.compile import present
-from autojit.compile.service import SERVICE
+from autojit.compile.service import LEISURE, SERVICE
 from autojit.errors import AutojitError
 from autojit.runtime import heat
 from autojit.runtime.allowance import ALLOWANCE, part_of_compiling
@@ -201,8 +201,10 @@ class Door:
 
     @property
     def cost(self) -> float:
-        """How many seconds of the program's own opening it takes."""
-        return 0.0 if self.is_open else OPENING
+        """How many seconds of the program's own opening it takes, with the start of the process that compiles."""
+        if self.is_open:
+            return 0.0
+        return OPENING + (0.0 if LEISURE else _SERVICE_STARTS * part_of_compiling())
 
     def trouble(self) -> str:
         """Why it cannot be opened now; "" for nothing."""
