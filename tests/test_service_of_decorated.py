@@ -80,6 +80,13 @@ def test_without_such_a_process(tmp_path):
     assert printed == ["True", "0", "{'autojit-compiler'}"]
 
 
+@pytest.mark.parametrize("embedded", ["sys.frozen = True", "sys.executable = sys.executable + '/../simulator'"])
+def test_what_is_not_python_is_not_started(tmp_path, embedded):
+    """The program itself, as a rule."""
+    printed = run(tmp_path, f"{embedded}\nprint(heat(is_compiled), len(pids()), set(here))\n")
+    assert printed == ["True", "0", "{'autojit-compiler'}"]
+
+
 def test_where_it_cannot_be_started_a_thread_compiles(tmp_path):
     printed = run(
         tmp_path,

@@ -8,6 +8,7 @@ answers the program waits for, one for others, and one over which nothing is sai
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import subprocess
 import sys
@@ -100,6 +101,13 @@ class _Line:
         self._wire.close()
 
 
+@functools.cache
+def _can_run_python() -> bool:
+    """Whether `sys.executable` is Python: where that is embedded or frozen with a program, it is the program itself."""
+    is_named = os.path.basename(sys.executable or "").lower().startswith(("python", "pypy"))
+    return os.name == "posix" and is_named and not getattr(sys, "frozen", False)
+
+
 class Service:
     """The compiler process of this one.
 
@@ -111,8 +119,7 @@ class Service:
     """
 
     def __init__(self, is_wanted: bool) -> None:
-        self._is_possible = os.name == "posix" and bool(sys.executable)
-        self.is_wanted = is_wanted and self._is_possible
+        self.is_wanted = is_wanted and os.name == "posix" and bool(sys.executable)
         self._lines: dict[str, _Line] = {}
         self._is_ready = self.is_closed = False
         self.trouble = ""
@@ -153,7 +160,7 @@ class Service:
     @property
     def is_used(self) -> bool:
         """Whether there is such a process for what nobody waits for, at least."""
-        return self.is_wanted or (self._is_possible and current().compiler_process)
+        return self.is_wanted or (_can_run_python() and current().compiler_process)
 
     def answers(self) -> bool:
         """Whether this thread asks the process: where it could not be started, only those compile that must.
