@@ -7,8 +7,9 @@ import zlib
 
 # Read when jax starts; without it jax looks for accelerators and may warn that it found none.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-# Tests count compilations, and leave nothing in the user's directories; the disk cache has tests of its own.
-os.environ["AUTOJIT_FLAGS"] = os.environ.get("AUTOJIT_FLAGS", "") + " --disk_cache=0"
+# Tests count compilations, change what compiles, and leave nothing in the user's directories; the disk cache and the
+# process that compiles have tests of their own.
+os.environ["AUTOJIT_FLAGS"] = os.environ.get("AUTOJIT_FLAGS", "") + " --disk_cache=0 --compiler_process=0"
 
 import numpy as np
 import pytest
