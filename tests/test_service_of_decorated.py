@@ -52,7 +52,7 @@ def test_nothing_is_compiled_beside_the_program(tmp_path):
     assert printed == ["0", "False", "True", "1", "[]", "[]"]
 
 
-def test_a_program_that_the_caller_waits_for_is_compiled_here_unless_the_process_is_there(tmp_path):
+def test_a_program_that_the_caller_waits_for_is_compiled_here(tmp_path):
     printed = run(
         tmp_path,
         """
@@ -63,10 +63,10 @@ def test_a_program_that_the_caller_waits_for_is_compiled_here_unless_the_process
         print(heat(lambda: any(not plan.is_native for probe in probes.values() for plan in probe.plans)), len(pids()))
         here.clear()
         np.testing.assert_allclose(aj.jit_compile(lambda x: np.cos(x) * 3)(x), np.cos(x) * 3)
-        print(here)
+        print(set(here))
         """,
     )
-    assert printed == ["0", "{'MainThread'}", "True", "1", "[]"]
+    assert printed == ["0", "{'MainThread'}", "True", "1", "{'MainThread'}"]
 
 
 def test_without_such_a_process(tmp_path):
@@ -85,6 +85,83 @@ def test_what_is_not_python_is_not_started(tmp_path, embedded):
     """The program itself, as a rule."""
     printed = run(tmp_path, f"{embedded}\nprint(heat(is_compiled), len(pids()), set(here))\n")
     assert printed == ["True", "0", "{'autojit-compiler'}"]
+
+
+def test_a_program_that_hears_of_the_ends_of_children_hears_of_none(tmp_path):
+    printed = run(
+        tmp_path,
+        """
+        heard = []
+        signal.signal(signal.SIGCHLD, lambda *given: heard.append(given))
+        print(heat(is_compiled), len(pids()), heard)
+        """,
+    )
+    assert printed == ["True", "0", "[]"]
+
+
+@pytest.mark.parametrize("streams", [(0,), (0, 1), (0, 2), (0, 1, 2)])
+def test_closed_standard_streams(tmp_path, streams):
+    file = tmp_path / "told"
+    run(
+        tmp_path,
+        f"""
+        for stream in {streams}:
+            os.close(stream)
+        found = heat(is_compiled), len(pids()), here, told
+        with open({str(file)!r}, "w") as file:
+            print(*found, file=file)
+        """,
+    )
+    assert file.read_text().split() == ["True", "1", "[]", "[]"]
+
+
+def test_one_that_dies_again_and_again_leaves_what_the_program_waits_for(tmp_path):
+    printed = run(
+        tmp_path,
+        """
+        SERVICE.patient = threading.get_ident()
+        for _ in range(3):
+            while not SERVICE._is_ready:
+                SERVICE._look()
+            threading.Timer(0.2, lambda: [os.kill(pid, signal.SIGKILL) for pid in pids()]).start()
+            try:
+                SERVICE.ask(b"")
+            except Exception as error:
+                print(type(error).__name__)
+        SERVICE.patient = 0
+        x = np.linspace(0, 1, 100)
+        np.testing.assert_allclose(aj.jit_compile(lambda x: np.sin(x) * 2)(x), np.sin(x) * 2)
+        print(heat(lambda: told), len(pids()), len(told))
+        """,
+    )
+    assert printed[:3] == ["CompilerEnded"] * 3 and printed[3:] == ["True", "0", "1"]
+
+
+def test_a_signal_of_the_program_s_does_not_count_as_an_end(tmp_path):
+    printed = run(
+        tmp_path,
+        """
+        class Late(Exception):
+            pass
+
+        def ring(*given):
+            raise Late
+
+        signal.signal(signal.SIGALRM, ring)
+        print(heat(is_compiled))
+        SERVICE.patient = threading.get_ident()
+        for _ in range(4):
+            os.kill(pids()[0], signal.SIGSTOP)
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            try:
+                SERVICE.ask(b"")
+            except Late:
+                print("late", SERVICE._ends)
+            while not pids():
+                SERVICE._look()
+        """,
+    )
+    assert printed == ["True", *["late", "0"] * 4]
 
 
 def test_where_it_cannot_be_started_a_thread_compiles(tmp_path):

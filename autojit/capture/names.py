@@ -351,7 +351,7 @@ class Flow:
         # A loop around comes back with more names, not with fewer: what was found the last time holds. Without that the
         # passes over loops in each other would be multiplied.
         head |= self._heads.get(id(body), frozenset())
-        for _ in range(3):  # two passes reach the fixpoint of a loop; the third is for nested ones
+        for _ in range(3):  # two passes reach the fixpoint of a loop; the third finds nothing new
             self._loops.append((head, live))
             inside = self.block(body, head)
             self._loops.pop()
@@ -368,9 +368,11 @@ class Flow:
         return self._use(header, head) if targets else head
 
     def _try(self, node: ast.Try | ast.TryStar, live: frozenset[str]) -> frozenset[str]:
-        final = self.block(node.finalbody, live)
+        final = live
         if node.finalbody:
-            final |= live
+            if self._loops:  # a `break` or `continue` goes through it, to where other names are live
+                live |= self._loops[-1][0] | self._loops[-1][1]
+            final = self.block(node.finalbody, live) | live
         self._handlers.append(final)  # also after a `return` or an exception in a handler
         entries = frozenset().union(final, *(self.block(handler.body, final) for handler in node.handlers)) | (
             names(node.handlers).reads & self.local_names

@@ -14,6 +14,7 @@ from autojit.compile.patience import VERY_MANY, abandon, bounds_of, is_open, pat
 from autojit.compile.questions import SERVICE, program_of
 from autojit.compile.stored import Stored
 from autojit.compile.transfer import REUSED, ResultMemory, give_back, result_memory
+from autojit.compile.uninitialized import allocator
 from autojit.compile.xla import JaxRuntimeError, Program
 from autojit.errors import Trapped
 from autojit.ir.graph import Graph
@@ -62,6 +63,8 @@ class Executable:
         )
         self.compile_seconds = time.perf_counter() - start
         self._memory = [spec.nbytes for spec in memory]
+        for nbytes in self._memory if asked is not None else ():  # or the first run would wait for that
+            allocator(nbytes)
         self._has_trap = len(self.program.outputs) > len(self.lowered.computed)
         self._is_plain = all(result.kind == "computed" for result in self.lowered.results)
         self._frames: list[Frame] = []

@@ -8,12 +8,13 @@ answers the program waits for, one for others, and one over which nothing is sai
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 
 from autojit.compile.wire import Wire, wires
 from autojit.config import current
@@ -101,11 +102,24 @@ class _Line:
         self._wire.close()
 
 
-@functools.cache
-def _can_run_python() -> bool:
-    """Whether `sys.executable` is Python: where that is embedded or frozen with a program, it is the program itself."""
-    is_named = os.path.basename(sys.executable or "").lower().startswith(("python", "pypy"))
-    return os.name == "posix" and is_named and not getattr(sys, "frozen", False)
+def _options() -> Iterator[str]:
+    """What Python was told when it was started, as far as it decides which code of others runs, and what is written."""
+    flags = sys.flags
+    options = {"-I": flags.isolated, "-E": flags.ignore_environment, "-s": flags.no_user_site, "-S": flags.no_site}
+    return (option for option, is_set in {**options, "-B": sys.dont_write_bytecode}.items() if is_set)
+
+
+def _may_start() -> bool:
+    """Whether the process can be started, and the program will not notice.
+
+    Where Python is embedded or frozen with a program, `sys.executable` is the program itself. The first process of a
+    container waits for all processes whose parents are gone, and who has a handler for the ends of children is told of
+    the shell's.
+    """
+    is_python = os.path.basename(sys.executable or "").lower().startswith(("python", "pypy"))
+    if os.name != "posix" or not is_python or getattr(sys, "frozen", False) or os.getpid() == 1:
+        return False
+    return not callable(signal.getsignal(signal.SIGCHLD))
 
 
 class Service:
@@ -122,6 +136,8 @@ class Service:
         self.is_wanted = is_wanted and os.name == "posix" and bool(sys.executable)
         self._lines: dict[str, _Line] = {}
         self._is_ready = self.is_closed = False
+        #: Both ends of the connections, while it is being started.
+        self._pairs: dict[str, tuple[Wire, Wire]] = {}
         self.trouble = ""
         self._is_leisurely = False
         self._began = 0.0  # when somebody first looked whether it is ready
@@ -159,19 +175,16 @@ class Service:
 
     @property
     def is_used(self) -> bool:
-        """Whether there is such a process for what nobody waits for, at least."""
-        return self.is_wanted or (_can_run_python() and current().compiler_process)
+        """Whether what nobody waits for, at least, is left to the process, which may not have been started yet."""
+        return self.is_wanted or (not self.trouble and _may_start() and current().compiler_process)
 
     def answers(self) -> bool:
         """Whether this thread asks the process: where it could not be started, only those compile that must.
 
-        Without `is_wanted`, this process has jax itself: for what it waits for it does not wait until the other one has
-        imported jax, too.
+        Without `is_wanted` this process has jax itself, and compiles what the program waits for.
         """
         is_patient = threading.get_ident() == self.patient
-        if self.is_wanted:
-            return not self.trouble or is_patient
-        return not self.trouble and (is_patient or self._is_ready) and self.is_used
+        return (not self.trouble or is_patient) if self.is_wanted else (is_patient and self.is_used)
 
     def ask(self, question: bytes) -> bytes:
         """The answer to a question.
@@ -182,7 +195,7 @@ class Service:
         Raises:
             CompilerEnded: There is no answer.
         """
-        while not self.is_wanted and not (self._is_ready or self.trouble or self.is_closed):
+        while not (self.is_wanted or self._is_ready or self.trouble or self.is_closed or self._ends >= _MOST_ENDS):
             self._look()
             time.sleep(_LOOKS)
         try:
@@ -209,11 +222,12 @@ class Service:
             raise
         except BaseException as error:  # also one of a signal: the answer would be taken for that to another question
             is_late = isinstance(error, _Late)
+            is_end = isinstance(error, OSError | EOFError) and not is_late  # else a signal's
             with self._lock:
                 is_replaced = self._lines is not lines  # another thread's answer took too long
                 if not is_replaced:
                     self._hang_up()  # the next one is not at leisure
-                    self._ends += not is_late
+                    self._ends += is_end
             if is_late or (is_replaced and isinstance(error, OSError | EOFError) and not self.is_closed):
                 raise _Gone from None
             if isinstance(error, OSError | EOFError) and not isinstance(error, _Gone):
@@ -224,20 +238,21 @@ class Service:
         """The connections, made now if there are none."""
         if not (self._lines or self.is_closed or self.trouble):
             self._is_leisurely = leisurely
-            pairs: dict[str, tuple[Wire, Wire]] = {}
+            pairs = self._pairs
             environment = {**os.environ, "AUTOJIT_FLAGS": "--disk_cache=0"}
             try:
                 for name in ("now", "later", "end"):
                     pairs[name] = wires()
                 theirs = [other.fileno() for _, other in pairs.values()]
                 given = [*map(str, theirs), str(int(leisurely)), *PATHS]
-                words = [*_SHELL, sys.executable, "-P", "-W", "ignore", _START, *given]
+                words = [*_SHELL, sys.executable, *_options(), "-P", "-W", "ignore", _START, *given]
                 subprocess.run(words, pass_fds=theirs, env=environment, cwd="/", check=False)
                 self._lines = {name: _Line(mine) for name, (mine, _) in pairs.items()}
-            except OSError as error:
+            except Exception as error:  # also where the program has put something of its own in the place of `run`
                 self.trouble = f"{_NOT_STARTED}: {error}"
             for _, other in pairs.values():
                 other.close()
+            pairs.clear()
         return self._lines
 
     def _wait_for_start(self) -> None:
@@ -265,6 +280,10 @@ class Service:
     def forget(self) -> None:
         """Leave the connections to the parent of this process, which was forked."""
         self._lock = threading.RLock()
+        for pair in self._pairs.values():  # another thread starts it just now
+            for wire in pair:
+                wire.close()
+        self._pairs = {}
         self._hang_up(ends=False)
 
 

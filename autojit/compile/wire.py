@@ -10,14 +10,18 @@ What `socket` itself is made of serves as well, and nobody replaces it: gevent a
 from __future__ import annotations
 
 import _socket
+import contextlib
 import os
 import struct
 
 _LENGTH = struct.Struct("!Q")
 #: A message up to this size is sent in one piece with its length.
 _SMALL = 1 << 14
+#: The last number of a standard stream.
+_STREAMS = 2
 _UNHEARD = getattr(_socket, "MSG_NOSIGNAL", 0)
 if os.name == "posix":  # elsewhere there are no connections
+    import fcntl
     from select import POLLIN as _READ
     from select import poll as _poll
 
@@ -109,8 +113,16 @@ def wires() -> tuple[Wire, Wire]:
     Raises:
         OSError: The system has none.
     """
-    one, other = _socket.socketpair()
+    one, other = map(_above_streams, _socket.socketpair())
     return Wire(one), Wire(other)
+
+
+def _above_streams(end: _socket.socket) -> _socket.socket:
+    """The same under another number, where the program has closed a standard stream, which a shell would replace."""
+    if end.fileno() > _STREAMS:
+        return end
+    with contextlib.closing(end):
+        return _socket.socket(fileno=fcntl.fcntl(end.fileno(), fcntl.F_DUPFD_CLOEXEC, _STREAMS + 1))
 
 
 def wire_of(number: int) -> Wire:

@@ -1,8 +1,9 @@
 """`ALLOWANCE`: how much of a program's time making plans may take in all.
 
 Whether a plan will be faster is known when it has been tried. A region's own price bounds what its captures take; but
-regions stand inside each other, and all of them count the same seconds. In a program whose functions nobody has
-decorated, what is spent on all of them is bounded, too: by how long the program has run, and by what plans have saved.
+regions stand inside each other, and all of them count the same seconds. So what is spent on all of them is bounded,
+too, by how long the program has run, and by what plans have saved: closely in a program whose functions nobody has
+decorated (`delay`), and by a sixth of the time where the user has (`lacks`).
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Allowance:
     """What is spent on plans, and what they have saved.
 
     Attributes:
-        is_limited: Whether there is a limit; where the user has named the functions, there is none.
+        is_limited: Whether the limit is that of a program whose functions nobody has decorated.
         spent: The seconds that the program has waited for plans, with the part that counts of what was done beside.
         promised: The seconds that NumPy has taken for calls of one region whose plans promise to be faster; regions
             stand inside each other, so that those of several do not add up.
@@ -98,8 +99,8 @@ class Allowance:
     def lacks(self, seconds: float) -> float:
         """How long to wait until a plan may be made for a function that the user has decorated; 0.0 if it may be.
 
-        All plans together may cost the part of the time since the first call that `heat.WAITS` says, and a part of what
-        they have saved.
+        The time since the first call must be `heat.WAITS` times as long as what all plans together cost, but for a part
+        of what they have saved.
 
         Args:
             seconds: How many the program is expected to lose by the plan.

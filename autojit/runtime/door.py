@@ -180,7 +180,7 @@ class Door:
             self._error = f"what autojit compiles with could not be imported: {error!r}"
 
     def is_ready(self) -> bool:
-        """Whether it is open, and a process is there that compiles: the two begin together."""
+        """Whether it is open, and in a program that leaves all compiling to another process, that is there."""
         if self.is_open and not self._was_ready:
             self._was_ready = SERVICE.is_ready()
             self.found = "" if self._was_ready else SERVICE.trouble
