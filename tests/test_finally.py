@@ -60,18 +60,19 @@ def left_in_another_loop(a, n):
 
 
 def left_by_a_handler(a, n):
-    c = a
+    c, k = a, n
     while True:
         try:
             open("/dev/null").close()
-            a[n + 1000 * (c[1] > 100)]
+            k += 200
+            a[k]
         except IndexError:
             c = c * 2
             break
         finally:
             c = np.cos(c) + np.sin(a)
             open("/dev/null").close()
-        c = c + 40
+        c = a * 0
     return c
 
 

@@ -151,12 +151,14 @@ def test_a_signal_of_the_program_s_does_not_count_as_an_end(tmp_path):
         print(heat(is_compiled))
         SERVICE.patient = threading.get_ident()
         for _ in range(4):
-            os.kill(pids()[0], signal.SIGSTOP)
+            pid = pids()[0]
+            os.kill(pid, signal.SIGSTOP)
             signal.setitimer(signal.ITIMER_REAL, 0.2)
             try:
                 SERVICE.ask(b"")
             except Late:
                 print("late", SERVICE._ends)
+            os.kill(pid, signal.SIGKILL)  # it has been left, but does not hear of it
             while not SERVICE._is_ready:
                 SERVICE._look()
         """,
