@@ -231,7 +231,6 @@ def test_a_slow_run_must_have_been_paid_for(monkeypatch: pytest.MonkeyPatch) -> 
     assert seen[:2] == ["", "fused"]
 
 
-
 @pytest.mark.usefixtures("pays")
 @pytest.mark.parametrize("flags", [{"exact": True}, {"check": True}])
 def test_not_where_every_bit_counts(monkeypatch: pytest.MonkeyPatch, flags: dict[str, bool]) -> None:
