@@ -65,9 +65,9 @@ class Job:
         """The arguments of a warm call."""
         return fresh(self.arguments, self.changing)
 
-    def warm(self, function: Callable[..., Any]) -> tuple[float, float]:
-        """Median milliseconds of NumPy and of `function`, measured in turns; `measured` is given time to decide."""
-        end = time.perf_counter() + self.options["settle"]
+    def warm(self, function: Callable[..., Any], settle: float = 0.0) -> tuple[float, float]:
+        """Median milliseconds of NumPy and of `function`, in turns; `settle` gives `measured` seconds to decide."""
+        end = time.perf_counter() + settle
         function(*self.make())
         while time.perf_counter() < end:
             function(*self.make())
@@ -105,7 +105,7 @@ def run_autojit(job: Job) -> None:
         sensitivity = max(sensitivity, moved)
     job.report(agree=bool(outcome), error=outcome.error, problem=outcome.problem, sensitivity=sensitivity)
 
-    numpy_ms, autojit_ms = job.warm(function)
+    numpy_ms, autojit_ms = job.warm(function, job.options["settle"])
     job.report(numpy_ms=numpy_ms, ms=autojit_ms)
 
     info = function.cache_info()
