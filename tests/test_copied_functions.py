@@ -45,3 +45,23 @@ for _ in range(2):
 """
     )
     both(tmp_path, "copied.py")
+
+
+def test_keywords_that_are_called_as_ours_are(tmp_path):
+    (tmp_path / "keywords.py").write_text(
+        """
+import numpy as np
+def total(x, **weights):
+    for name in sorted(weights):
+        x = x + weights[name]
+    return x.sum()
+def scaled(x, *, self=1.0, args=0, kwargs=0, first=0, stub=0):
+    for _ in range(2):
+        x = x * self + args + kwargs + first + stub
+    return x.sum()
+for _ in range(2):
+    print(total(np.ones(3), self=2.0, args=1, kwargs=2, first=3, stub=4))
+    print(scaled(np.ones(3), self=2.0), scaled(np.ones(3), args=2.0, kwargs=1, first=1, stub=1))
+"""
+    )
+    both(tmp_path, "keywords.py")

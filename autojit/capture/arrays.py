@@ -221,8 +221,10 @@ class Arrays(PythonNumbers):
                 target.items *= self.static(value)  # type: ignore[operator] -- a list, by its kind
                 return target
             changeable = (list, dict, set)
-            if (isinstance(target, Known) and isinstance(target.value, changeable)) or (
-                isinstance(target, Items) and target.kind in changeable
+            if (
+                isinstance(target, Rows)
+                or (isinstance(target, Known) and isinstance(target.value, changeable))
+                or (isinstance(target, Items) and target.kind in changeable)
             ):
                 raise CannotCapture("effect", "a list, dict or set is changed in place")
             return self.binary(kind, target, value)

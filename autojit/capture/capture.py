@@ -15,6 +15,7 @@ from autojit.capture.attributes import Carries, tell_apart
 from autojit.capture.identity import asks_for_identity, is_chosen_number
 from autojit.capture.kept import stand_in_of
 from autojit.capture.lengths import RowCount
+from autojit.capture.lookups import is_plain_in
 from autojit.capture.names import TEMPORARY, names
 from autojit.capture.options import Options
 from autojit.capture.over_rows import apply_over_rows
@@ -142,6 +143,7 @@ class _Survey(RowLoops):
         self.guard: Prologue | None = None
         self.inlined = set()
         self.looks_up = False  # whether Python looks up a function before the statements that follow
+        self.runs_code = False  # whether that may run code of anybody's
         self.contents: dict[int, Any] = {}  # of the arrays from outside, at that time
 
     def run(self, values: dict[str, Any]) -> Capture:
@@ -198,6 +200,9 @@ class _Survey(RowLoops):
         for statement in statements:
             if is_callee(statement):
                 self.looks_up = True
+                lookup = self.region.lookup
+                if lookup is not None and lookup.steps and self.region.looks_at is None:
+                    self.runs_code = not is_plain_in(lookup, self.frame.env)
                 self.contents = {id(storage): storage.value for storage in self.arrays}
                 continue
             leaves = ast.Return | ast.Break | ast.Continue
@@ -206,6 +211,8 @@ class _Survey(RowLoops):
                 self.snapshots[id(statement)] = self._stand_ins()
             before = dict(self.frame.env) if hasattr(statement, "body") else None
             try:
+                if self.runs_code and self.frame is self.region_frame:
+                    raise CannotCapture("effect", "the look-up of the function that is called may run code")
                 signal = self.execute(statement)
                 if self.exits and self.leaving is None:
                     self.leaving = statement
@@ -422,7 +429,7 @@ class _Survey(RowLoops):
             if storage.path:
                 others = [path for path in paths if path != storage.path]
                 text = f"apart({', '.join([storage.path, *others])})"
-                text = text if others else f"({storage.path}.base is None or {text})"
+                text = text if others else f"({storage.path}.flags.forc or {text})"
                 self.prologue.check(text, "the written array shares no memory with the others", soft=True)
 
     def _stand_ins(self) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from autojit.capture import layout
+from autojit.capture.observing import OBSERVING
 from autojit.errors import CannotCapture, Trapped, refusal
 from autojit.ir.build import exact_key
 from autojit.ir.evaluate import run_node
@@ -39,6 +41,9 @@ def observe(self: Any, op: Op, inputs: Sequence[Operand], params: dict[str, Any]
         raise refusal(error, f"before `{op.name}`: ") from None
     self.evaluated = len(self.builder.nodes)
     arguments = [o.value if isinstance(o, Const) else self.examples[o.name] for o in inputs]
+    me = threading.get_ident()
+    is_inner = me in OBSERVING
+    OBSERVING.add(me)
     try:
         # The plan will warn.
         result = unheard(lambda: op.call(*map(layout.protected, arguments, layouts), **params))
@@ -46,6 +51,9 @@ def observe(self: Any, op: Op, inputs: Sequence[Operand], params: dict[str, Any]
         raise CannotCapture("host-op", str(error)) from None
     except Exception as error:
         raise refusal(error, f"`{op.name}`: ") from None
+    finally:
+        if not is_inner:
+            OBSERVING.discard(me)
     results = result if isinstance(result, tuple) else (result,)
     try:
         specs = tuple(spec_of(part) for part in results)

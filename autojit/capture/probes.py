@@ -279,6 +279,8 @@ def _probe(region: Region, original: list[ast.stmt]) -> ast.stmt:
     arguments = ", ".join(region.live_in)
     late = f" and {mark}.filled()" if region.late else ""
     begun = TEMPORARY if region.usual else f"{mark}.on{late}"
+    if region.looks_at is not None:
+        begun += f" and {mark}.looks({', '.join(region.looks_at)})"
     parsed = _answered(region, f"if {begun} and ({TEMPORARY} := {mark}.enter({arguments})) is not None:")
     # After all that the plan has done, which is pure but for what stands before the call.
     parsed.body += [statement for statement in region.statements if is_callee(statement)]
@@ -312,7 +314,9 @@ def _answered(region: Region, condition: str, then: Sequence[str] = ()) -> Any:
         lines.append(f"    if {TEMPORARY}[0] == {RETURN}:")
         for number, name in enumerate(region.live_return, 2):
             lines.append(f"        if {TEMPORARY}[{number}] is not {mark}.unset: {name} = {TEMPORARY}[{number}]")
-        lines.append(f"        return {TEMPORARY}[1]")
+        # An asynchronous generator takes no other one.
+        bare = all(node.value is None for s in region.statements for node in leaving(s) if isinstance(node, ast.Return))
+        lines.append("        return" if bare else f"        return {TEMPORARY}[1]")
     for number, name in enumerate(region.live_out, 1):
         guard = "" if name in region.certain else f"if {TEMPORARY}[{number}] is not {mark}.unset: "
         lines.append(f"    {guard}{name} = {TEMPORARY}[{number}]")

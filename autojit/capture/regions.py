@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autojit.capture.assigned import assigned_after, assigned_before
+from autojit.capture.cells import is_empty
+from autojit.capture.lookups import Lookup, lookup_of
 from autojit.capture.names import TEMPORARY, Flow, names
 from autojit.capture.source import FunctionSource
 from autojit.errors import CannotCapture, SourceLine
@@ -70,6 +72,8 @@ class Region:
         parts: What a split left: regions and native statements in program order; or `None`.
         early: The same for the calls that run before anybody has tried to capture the region; or `None`.
         once: Whether it runs no more often than the region it is an early part of, so that it needs no probe.
+        lookup: How Python looks up the function of the native call whose arguments are the region's last statements.
+        looks_at: The local variables that tell whether that runs code; `None` if nothing has to be seen before.
         may_be_left: For the rest of a loop: whether a `break`, or its test, may leave it; then it has a `steady` form.
     """
 
@@ -88,6 +92,8 @@ class Region:
     early: list[Region | Native] | None = None
     once: bool = False
     may_be_left: bool = False
+    lookup: Lookup | None = None
+    looks_at: tuple[str, ...] | None = None
 
     @property
     def exits(self) -> bool:
@@ -158,10 +164,14 @@ class RegionTree:
             body = node.body
         flags = code.co_flags
         parameters = code.co_argcount + code.co_kwonlyargcount + bool(flags & 4) + bool(flags & 8)
-        bound = frozenset(code.co_varnames[:parameters]) | frozenset(code.co_freevars)
+        bound = frozenset(code.co_varnames[:parameters])
         self.flow = Flow(body, self.local_names, outside)
+        # Others may delete what they share.
+        taken = self.free_names | (deleted_within(node) & frozenset(code.co_cellvars))
         self.bound = assigned_before(body, bound)
-        self.usual = assigned_before(body, bound | usual, usually=True)
+        if taken:
+            self.bound = {key: found - taken for key, found in self.bound.items()}
+        self.usual = assigned_before(body, bound | self.free_names | usual, usually=True)
         self.regions: list[Region] = []
         self._hoisted = 0
         self.root = self._region(_skip_docstring(body), frozenset(), 0)
@@ -187,6 +197,8 @@ class RegionTree:
         held = self.flow.held(statements, depth > 0) | self.free_names
         live_after |= held
         statements, every = without_callees(statements), statements
+        lookup, looks_at = self._looked_up(every)
+        seen = frozenset(looks_at or ())
         found = names(statements)
         extra_live |= {name for name in found.binds if name.startswith(TEMPORARY)}
         reads = found.reads & self.local_names
@@ -218,11 +230,23 @@ class RegionTree:
             maybe,
             depth,
             tuple(sorted(found.binds & (self.flow.raised.get(id(first), frozenset()) | held))),
-            tuple(sorted(needed & usual)),
-            tuple(sorted(needed & self.late_names)),
+            tuple(sorted((needed | seen) & usual)),
+            tuple(sorted((needed | seen) & self.late_names)),
+            lookup=lookup,
+            looks_at=looks_at,
         )
         self.regions.append(region)
         return region
+
+    def _looked_up(self, statements: list[ast.stmt]) -> tuple[Lookup | None, tuple[str, ...] | None]:
+        """How the function is looked up whose call follows these statements, and which variables have to be seen."""
+        callee = next(filter(is_callee, statements), None)
+        lookup = None if callee is None else lookup_of(callee.value)  # type: ignore[attr-defined] -- an assignment
+        if callee is None or lookup is None or not lookup.steps:
+            return lookup, None
+        before = names(statements[: statements.index(callee)]).binds
+        given = lookup.given(self.local_names)
+        return lookup, given if before.isdisjoint(given) else None
 
     def rest_region(self, statements: list[ast.stmt], own: set[str], moving: frozenset[str]) -> Region:
         """The region of statements that stand for the rest of a loop, with names of our `own` that are bound."""
@@ -271,7 +295,7 @@ class RegionTree:
             depth += 1
         for block_name in ("body", "orelse", "finalbody"):
             block = getattr(statement, block_name, None)
-            if isinstance(block, list) and block and not isinstance(statement, ast.ClassDef | ast.FunctionDef):
+            if isinstance(block, list) and block and not isinstance(statement, SCOPES):
                 native.blocks[block_name, -1] = self._region(block, moving, depth)
         for position, part in enumerate([*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]):
             native.blocks["part", position] = self._region(part.body, moving, depth)
@@ -284,16 +308,19 @@ class RegionTree:
             return [], statement
         if isinstance(call, ast.Yield):
             return self._hoist_yielded(statement, call)
-        simple = isinstance(call, ast.Call) and _dotted(call.func)
-        if not simple or any(isinstance(a, ast.Starred) for a in call.args) or _acts(call):
+        lookup = lookup_of(call.func) if isinstance(call, ast.Call) else None
+        if lookup is None or any(isinstance(a, ast.Starred) for a in call.args) or _acts(call):
             return [], statement
         values = [*call.args, *(keyword.value for keyword in call.keywords)]
         if not any(_computes(value) for value in values) or any(k.arg is None for k in call.keywords[:-1]):
             return [], statement
         own = self.local_names - self.flow.captured - self.free_names  # nothing in the call can bind them anew
         bound = _before(self.bound, statement)
-        if any(isinstance(value, ast.Name) and value.id in self.local_names - bound for value in values):
+        unbound = self.local_names - bound - self.free_names
+        if any(isinstance(value, ast.Name) and value.id in unbound for value in values):
             return [], statement  # to read the name may raise, in its turn
+        if lookup.steps and not unbound.isdisjoint(lookup.variables):
+            return [], statement  # likewise
         hoisted: list[ast.stmt] = []
         used: list[str] = []
 
@@ -373,12 +400,11 @@ def is_callee(statement: ast.stmt) -> bool:
     return getattr(statement, "autojit_callee", False)
 
 
-def is_empty(cell: types.CellType) -> bool:
-    """Whether a free variable has no value yet."""
-    try:
-        return cell.cell_contents is cell  # never: what counts is whether it can be read
-    except ValueError:
-        return True
+def deleted_within(function: ast.AST) -> set[str]:
+    """The names that the functions defined in a function delete."""
+    inner = [node for node in walk(function) if isinstance(node, SCOPES) and node is not function]
+    deletes = [node for one in inner for node in ast.walk(one) if isinstance(node, ast.Delete)]
+    return {name.id for node in deletes for name in ast.walk(node) if isinstance(name, ast.Name)}
 
 
 def asks_for_names(function: ast.AST) -> str:
@@ -421,13 +447,6 @@ def _skip_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
 
 def _at(node: Any, place: ast.AST) -> Any:
     return ast.copy_location(node, place)
-
-
-def _dotted(node: ast.expr) -> bool:
-    """Whether an expression is a name, or what is found from one: `samples[name].append`."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return isinstance(node, ast.Name)
 
 
 def _has_defaults(node: ast.Lambda) -> bool:

@@ -71,10 +71,8 @@ _MANY = 1000
 #: ... and of the others those that take fewer.
 VERY_MANY = 100_000
 
-#: The runs that nobody waits for any more ...
+#: The runs that nobody waits for any more.
 _unfinished: list[_Job] = []
-#: ... and what those use that were interrupted in another way.
-_KEPT: list[Any] = []
 _idle: list[_Worker] = []
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_idle.clear)
@@ -157,9 +155,11 @@ def _finish() -> None:
 
 
 def abandon(launch: Callable[[Any], list[Any]], used: Any) -> None:
-    """Keep what a program uses that nobody waits for any more, until it ends."""
+    """Keep what a program uses that nobody waits for any more, until it ends.
+
+    One that no worker runs has ended: its launch returns when it has, and no signal handler runs before that.
+    """
     for job in reversed(_unfinished):
         if job.launch == launch:
             job.used.append(used)
             return
-    _KEPT.append(used)

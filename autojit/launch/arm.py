@@ -55,7 +55,7 @@ class First:
         for name in ("__kwdefaults__", "__qualname__", "__module__", "__annotations__", "__doc__"):
             setattr(self.original, name, getattr(function, name))
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self._state != "decided":
             self.decide()
         # While another thread decides, or this one below, the function is still the one that leads here. So it is for

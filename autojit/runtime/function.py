@@ -11,8 +11,10 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from autojit.capture import cells
 from autojit.capture.early import early_regions, loops_with_rest, split_early
 from autojit.capture.names import names_are_remembered
+from autojit.capture.observing import OBSERVING
 from autojit.capture.options import Options
 from autojit.capture.probes import can_be_timed, instrument
 from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
@@ -47,6 +49,10 @@ if TYPE_CHECKING:  # for annotations alone: what lies behind the door
 SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 #: A plan with this many traps, and more of them than answers, is given up.
 _MAX_TRAPS = 8
+#: Who waits for a capture looks so often what that waits for.
+_LOOKS = 0.05
+#: Where a function names these, it may see that the arguments are held twice.
+_COUNTS = frozenset(("resize", "getrefcount", "getweakrefcount", "ref"))
 
 
 class Controller:
@@ -95,6 +101,7 @@ class Controller:
         self.twins = Twins(self._twin, rests=self.warm_up is not None)
         self._maker: Maker | None = None
         self._lock = threading.RLock()  # one thread captures at a time
+        self._captures = 0  # the one that has last begun to
         self._looks_again = 0.0  # for probes that have slept long enough
         try:
             with names_are_remembered(), uncollected():
@@ -163,6 +170,11 @@ class Controller:
             if is_new and is_asked and region.worthwhile:
                 self.probes[region.number] = Probe(region, self, self.enabled)
         return {**self.probes, **self._takeovers()}
+
+    def looks(self, region: Region) -> Callable[..., bool]:
+        """Tells whether Python looks up the function of the call behind a region without running code."""
+        assert self.tree is not None and region.lookup is not None
+        return region.lookup.checked(self.tree.local_names, self.original.__globals__)
 
     def _takeovers(self) -> dict[int, Takeover]:
         """By region number, what takes over the loops of the body while they run."""
@@ -269,8 +281,9 @@ class Controller:
             if not self.warm_up.pays(probe, heat) or not self._lock.acquire(blocking=False):
                 self.counters.misses += 1
                 return self.warm_up.run_numpy(probe, heat)
-        else:
-            self._lock.acquire()
+        elif not self._acquire():
+            probe.native += 1
+            return None
         made = None
         try:
             is_late = probe.plans is not tried  # another thread has made one meanwhile
@@ -285,6 +298,13 @@ class Controller:
         probe.made_for = me, values
         return AGAIN
 
+    def _acquire(self) -> bool:
+        """Wait until this thread is the only one that captures; not for one that waits for the user's code itself."""
+        while not self._lock.acquire(timeout=_LOOKS):
+            if self._captures in OBSERVING:
+                return False
+        return True
+
     def may_answer(self) -> bool:
         """Whether compiled code may answer a call of this thread now."""
         if not is_default():
@@ -297,7 +317,7 @@ class Controller:
 
     def _make_for(self, probe: Probe, values: tuple[Any, ...], heat: Heat | None) -> Plan | Restart | None:
         """A plan for a call that has none, made by the only thread that makes plans of this function."""
-        me = threading.get_ident()
+        me = self._captures = threading.get_ident()
         if not probe.on:
             return None
         if probe.is_made_for(me, values):
@@ -324,6 +344,10 @@ class Controller:
         if code.co_flags & SUSPENDS:
             return None
         names = code.co_varnames
+        if not _COUNTS.isdisjoint(code.co_names):  # the caller's frame holds the arguments, too
+            return None
+        if not cells.have(self.function, values):  # a copy was called
+            return None
         count, keywords = code.co_argcount, code.co_kwonlyargcount
         # What is not live-in is never read.
         args = [values.get(name) for name in names[:count]]

@@ -69,11 +69,11 @@ def build(
         writer.step(step, executables)
     # Results first: one may be a copy of an array that a commit changes.
     parts = [writer.recipe(recipe, graph) for recipe in capture.recipes]
-    writer.lines += padded  # the memory may be filled again
     attributes = [(owner, name, writer.recipe(recipe, graph)) for owner, name, recipe in capture.assigned]
     writer.keep_before(graph)
     writer.undo_draws(start)
     writer.commit(graph, attributes)
+    writer.lines += padded  # nothing reads the memory any more: it may be filled again
     writer.lines.append(f"    return ({', '.join([str(capture.exit), *parts])},)")
     call, source = writer.finish()
     return Plan(call, source, capture, graph, steps, executables, calls=writer.calls, names=call.__globals__)
@@ -388,13 +388,13 @@ def complete(error: BaseException, count: int, outside: dict[str, Any], inside: 
 
 def apart(written: np.ndarray, *others: np.ndarray) -> bool:
     """Whether no element of an array lies in the memory of another one, or of another array."""
+    if not written.flags.forc and _may_overlap_itself(written):
+        return False
     if written.base is None:
         for other in others:
             if other is written or (other.base is not None and np.may_share_memory(written, other)):
                 return False
         return True
-    if not written.flags.forc and _may_overlap_itself(written):
-        return False
     return not any(other is written or np.may_share_memory(written, other) for other in others)
 
 

@@ -9,7 +9,8 @@ from threading import get_ident
 from time import perf_counter
 from typing import Any
 
-from autojit.capture.regions import Region, is_empty
+from autojit.capture.cells import is_empty
+from autojit.capture.regions import Region
 from autojit.errors import AutojitWarning, Trapped, UncompilableError
 from autojit.runtime.crowd import Crowd
 from autojit.runtime.heat import SHARE, TINY, Heat, HeatMap
@@ -99,6 +100,7 @@ class Probe:
         "is_part",
         "is_quiet",
         "looked",
+        "looks",
         "made_for",
         "nap",
         "native",
@@ -148,6 +150,8 @@ class Probe:
         self.takeovers: tuple[Any, ...] = ()
         self.around: Any = None
         self.gate: Any = None
+        #: Whether Python looks up the function behind the region without running code, for its `looks_at`.
+        self.looks: Any = None if region.looks_at is None else owner.looks(region)
 
     def filled(self) -> bool:
         """Whether the free variables that had no value at first have one now."""
