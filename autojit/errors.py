@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import signal
 import types
@@ -412,6 +413,13 @@ def comes_from_a_signal(error: BaseException) -> bool:
     """Whether an exception has passed through the handler of a signal."""
     handlers = set(_handlers())
     return bool(handlers) and any(frame.f_code in handlers for frame, _ in frames_of(error))
+
+
+class expected(contextlib.suppress):
+    """`contextlib.suppress`, but of what the handler of a signal has raised: `TimeoutError` is an `OSError`."""
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
+        return bool(super().__exit__(kind, error, trace)) and error is not None and not comes_from_a_signal(error)
 
 
 def frames_of(error: BaseException) -> Iterator[tuple[types.FrameType, int]]:

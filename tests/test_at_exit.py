@@ -44,8 +44,15 @@ def work(n):
 
 print(work(3), work(3))
 atexit.register(lambda: print("after autojit", work(2)))
+
+@decorate
+def waits():
+    for _ in range(2):
+        __import__("time").sleep(20)
+
 if sys.argv[3:]:
-    threading.Thread(target=__import__("time").sleep, args=(20,), daemon=True).start()
+    goes_on = {"outside": __import__("time").sleep, "inside": lambda _: waits()}[sys.argv[3]]
+    threading.Thread(target=goes_on, args=(20,), daemon=True).start()
 '''
 
 
@@ -67,7 +74,50 @@ def test_files_are_flushed_and_objects_freed(tmp_path, policy, launched):
     assert run(tmp_path, policy, launched=launched) == plain
 
 
-def test_with_a_thread_that_goes_on(tmp_path):
-    """It may be inside of a decorated function, so that nothing is taken away from it."""
-    stdout, _ = run(tmp_path, "eager", "thread")
+@pytest.mark.parametrize("policy", ["eager", "measured"])
+def test_with_a_thread_that_goes_on(tmp_path, policy):
+    assert run(tmp_path, policy, "outside") == run(tmp_path, "")
+
+
+def test_with_a_thread_inside_of_a_decorated_function(tmp_path):
+    """Nothing is taken away from it."""
+    stdout, _ = run(tmp_path, "eager", "inside")
     assert "after autojit" in stdout and "before autojit" in stdout
+
+
+GENERATOR = """
+import numpy as np
+import autojit as aj
+
+@aj.autocluster(policy="eager")
+def gen(x):
+    try:
+        for i in range(3):
+            x = x * 2 + 1
+            y = x.sum()
+            yield y
+    finally:
+        z = np.ones(3)
+        print("closing", (x * 2 + z[0]).sum())
+
+@aj.autocluster(policy="eager")
+def main():
+    global g
+    for i in range(2):
+        g = gen(np.ones(4))
+        print(next(g))
+
+for i in range(3):
+    main()
+print("end")
+"""
+
+
+def test_a_generator_that_is_suspended_at_the_end(tmp_path):
+    outputs = []
+    for text in (GENERATOR, "\n".join(line for line in GENERATOR.split("\n") if "aj" not in line)):
+        (tmp_path / "program.py").write_text(text)
+        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        found = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, env=env, capture_output=True, text=True)
+        outputs.append((found.returncode, found.stdout, found.stderr))
+    assert outputs[0] == outputs[1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import logging
 import os
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from autojit.compile.stored import Stored
-from autojit.errors import comes_from_a_signal
+from autojit.errors import comes_from_a_signal, expected
 
 log = logging.getLogger("autojit")
 
@@ -88,16 +87,17 @@ class DiskCache:
         if not self._is_usable():
             return None
         path = self.path(key)
-        try:
+        content = None
+        with expected(OSError):
             content = _read(path)
-        except OSError:
+        if content is None:
             return None
         try:
             stored = Stored.decode(content)
         except (ValueError, TypeError):
             self.remove(key)
             return None
-        with contextlib.suppress(OSError):  # the time of the last use
+        with expected(OSError):  # the time of the last use
             os.utime(path)
         return stored
 
@@ -114,24 +114,26 @@ class DiskCache:
                     file.write(content)
                 os.replace(temporary, path)
             except BaseException:
-                with contextlib.suppress(OSError):
+                with expected(OSError):
                     temporary.unlink()
                 raise
             self._account(len(content))
         except OSError as error:
+            if comes_from_a_signal(error):
+                raise
             self._give_up(f"programs cannot be stored in {self.root}: {error.strerror or error}")
 
     def remove(self, key: str) -> None:
         """Remove a program that cannot be used."""
-        with contextlib.suppress(OSError):
+        with expected(OSError):
             self.path(key).unlink()
 
     def files(self) -> list[tuple[float, int, Path]]:
         """Time of the last use, size and path of each file, the oldest first."""
         found = []
-        with contextlib.suppress(OSError):
+        with expected(OSError):
             for path in self.root.iterdir():
-                with contextlib.suppress(OSError):
+                with expected(OSError):
                     status = path.lstat()
                     if stat.S_ISREG(status.st_mode) and _SUFFIX in path.name:
                         found.append((status.st_mtime, status.st_size, path))
@@ -169,7 +171,7 @@ class DiskCache:
         for _, size, path in files:
             if left <= limit:
                 break
-            with contextlib.suppress(OSError):
+            with expected(OSError):
                 path.unlink()
                 left -= size
         self._nbytes = left
@@ -187,6 +189,8 @@ class DiskCache:
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
             why = why_unsafe(self.root)
         except OSError as error:
+            if comes_from_a_signal(error):
+                raise
             why = f"{self.root} cannot be used: {error.strerror or error}"
         if why is not None:
             self._may_load = False

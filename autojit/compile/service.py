@@ -7,7 +7,6 @@ answers the program waits for, one for others, and one over which nothing is sai
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -18,7 +17,7 @@ from collections.abc import Iterator
 
 from autojit.compile.wire import Wire, wires
 from autojit.config import current
-from autojit.errors import AutojitError
+from autojit.errors import AutojitError, comes_from_a_signal, expected
 from autojit.jax_names import POSTPONED
 
 #: How often the process may end, as it starts or in the middle of its work, before nothing is given to it any more.
@@ -222,15 +221,15 @@ class Service:
             raise
         except BaseException as error:  # also one of a signal: the answer would be taken for that to another question
             is_late = isinstance(error, _Late)
-            is_end = isinstance(error, OSError | EOFError) and not is_late  # else a signal's
+            is_end = isinstance(error, OSError | EOFError) and not is_late and not comes_from_a_signal(error)
             with self._lock:
                 is_replaced = self._lines is not lines  # another thread's answer took too long
                 if not is_replaced:
                     self._hang_up()  # the next one is not at leisure
                     self._ends += is_end
-            if is_late or (is_replaced and isinstance(error, OSError | EOFError) and not self.is_closed):
+            if is_late or (is_replaced and is_end and not self.is_closed):
                 raise _Gone from None
-            if isinstance(error, OSError | EOFError) and not isinstance(error, _Gone):
+            if is_end and not isinstance(error, _Gone):
                 raise CompilerEnded("the process that compiles has ended in the middle of its work") from error
             raise
 
@@ -249,10 +248,13 @@ class Service:
                 subprocess.run(words, pass_fds=theirs, env=environment, cwd="/", check=False)
                 self._lines = {name: _Line(mine) for name, (mine, _) in pairs.items()}
             except Exception as error:  # also where the program has put something of its own in the place of `run`
+                if comes_from_a_signal(error):
+                    raise
                 self.trouble = f"{_NOT_STARTED}: {error}"
-            for _, other in pairs.values():
-                other.close()
-            pairs.clear()
+            finally:
+                for _, other in pairs.values():
+                    other.close()
+                pairs.clear()
         return self._lines
 
     def _wait_for_start(self) -> None:
@@ -260,8 +262,10 @@ class Service:
         try:
             self._lines["later"].ask(b"")
             self._is_ready = True
-        except (OSError, EOFError):
+        except (OSError, EOFError) as error:
             self._hang_up()
+            if comes_from_a_signal(error):
+                raise
             self._ends += 1
             if self._ends >= _MOST_ENDS:
                 self.trouble = f"{_NOT_STARTED}: it ended at once"
@@ -269,7 +273,7 @@ class Service:
     def _hang_up(self, ends: bool = True) -> None:
         lines, self._lines, self._is_ready = self._lines, {}, False
         for line in lines.values():
-            with contextlib.suppress(OSError):
+            with expected(OSError):
                 line.close(ends)
 
     def close(self) -> None:

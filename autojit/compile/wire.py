@@ -14,6 +14,8 @@ import contextlib
 import os
 import struct
 
+from autojit.errors import expected
+
 _LENGTH = struct.Struct("!Q")
 #: A message up to this size is sent in one piece with its length.
 _SMALL = 1 << 14
@@ -47,10 +49,9 @@ class Wire:
 
     def is_there(self) -> bool:
         """Whether the program has not closed the connection, as some close all files of theirs."""
-        try:
+        with expected(OSError):
             return self._looked_at() == self._identity
-        except OSError:
-            return False
+        return False
 
     def send_bytes(self, content: bytes) -> None:
         """Send one message.

@@ -25,12 +25,12 @@ def script_code_of(
 ) -> types.CodeType:
     """`code_of` a module that runs once, in `namespace`: its own loops have probes."""
     FILES.add(file)
-    tree: Any = compile(source, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     text = source if isinstance(source, str) else decode_source(source)
     code = None
     # CPython takes 20 blocks inside each other, and probes need some; expressions may be deeper than recursion goes.
     try:
         with contextlib.suppress(SyntaxError, RecursionError):
+            tree: Any = compile(source, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
             placed, constants = arm_loops(tree, text, file, namespace, config)
             code = compile(_Arm().visit(placed), file, "exec", dont_inherit=True)
     except (TypeError, ValueError) as error:  # a mistake of ours in the tree is no reason to end the program
@@ -51,10 +51,15 @@ def code_of(source: bytes | str, file: str, arm: Callable[[Any], Any]) -> types.
         SyntaxError: The text is not Python.
     """
     FILES.add(file)
-    tree: Any = compile(source, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-    with contextlib.suppress(RecursionError):  # what the compiler can take may be deeper: nothing is armed, or a part
-        tree = _Arm().visit(tree)
-    return _with(compile(tree, file, "exec", dont_inherit=True), {_MARK: arm})
+    # What the compiler can take may be deeper than trees and those who walk them: nothing is armed, or a part.
+    try:
+        tree: Any = compile(source, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+        with contextlib.suppress(RecursionError):
+            tree = _Arm().visit(tree)
+        code = compile(tree, file, "exec", dont_inherit=True)
+    except RecursionError:
+        return compile(source, file, "exec", dont_inherit=True)
+    return _with(code, {_MARK: arm})
 
 
 def _with(code: types.CodeType, objects: dict[str, Any]) -> types.CodeType:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import sys
 import threading
+import types
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +16,7 @@ from autojit.runtime.forks import when_cut_off
 
 #: Each is a `Controller`.
 CONTROLLERS: weakref.WeakSet[Any] = weakref.WeakSet()
+_OURS = "autojit."
 _looks: list[Callable[[], None]] = []
 
 
@@ -23,9 +26,17 @@ def _cut_off() -> None:
 
 
 def is_alone() -> bool:
-    """Whether no other thread of the program runs, which may be inside of decorated functions."""
-    me = threading.current_thread()
-    return all(thread is me or thread.name.startswith("autojit-") for thread in threading.enumerate())
+    """Whether no other thread is inside of a function that has something of autojit's among its constants."""
+    me = threading.get_ident()
+    return not any(_is_inside(frame) for thread, frame in sys._current_frames().items() if thread != me)
+
+
+def _is_inside(frame: types.FrameType | None) -> bool:
+    while frame is not None:
+        if any(type(const).__module__.startswith(_OURS) for const in frame.f_code.co_consts):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def before_the_end(look: Callable[[], None]) -> None:

@@ -492,6 +492,7 @@ class Controller:
             probe.plans = probe.takeovers = ()
             probe.owner = probe.region = None  # type: ignore[assignment] -- nothing asks for them any more
         CONTROLLERS.discard(self)
+        self.twins.let_go()
         vars(self).clear()
 
     def leaf_regions(self) -> list[Region]:

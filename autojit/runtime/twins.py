@@ -35,6 +35,10 @@ def is_looked_into(function: types.FunctionType) -> bool:
     return bool(_ATTRIBUTES & vars(function).keys())
 
 
+def _same(function: types.FunctionType) -> types.FunctionType:
+    return function
+
+
 class Twins:
     """The instrumented twins of the functions that one function calls.
 
@@ -109,6 +113,12 @@ class Twins:
     def rouse(self) -> None:
         """Be asked again."""
         self._asked, self.asks = 0, True
+
+    def let_go(self) -> None:
+        """Ask nothing and hold nothing any more: the collector does not see who holds this object."""
+        self.asks = self._may_rest = False
+        self._make = _same
+        self._known.clear()
 
     def _add(self, function: types.FunctionType) -> tuple[Any, Any, bool]:
         code = function.__code__
