@@ -126,7 +126,7 @@ def test_functions_of_launched_programs_get_probes_in_place(watch, monkeypatch):
     assert [each.original.__qualname__ for each in controller.callees] == ["shifted"]
     assert shifted.__code__ is not plain_code and shifted.__autojit_controller__ is controller.callees[0]
     assert controller._twin(shifted) is shifted  # as where two threads come at once
-    assert shifted.__autojit_original__.__code__ is plain_code and len(controller.callees) == 1
+    assert shifted.__autojit_original__.value.__code__ is plain_code and len(controller.callees) == 1
     assert watch.napping == [controller.twins]
     assert not controller.twins.asks
     np.testing.assert_array_equal(iterate(np.ones(4), 30, shifted), expected[0])

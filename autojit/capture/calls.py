@@ -260,7 +260,7 @@ class Calls(Builtins):
     def _expect_code(self, function: types.FunctionType, path: str) -> None:
         """Code may be exchanged under a function's identity; autojit does so itself."""
         is_own = original_of(function) is not None
-        code = f"{path}.__autojit_code__" if is_own else self.prologue.constant(function.__code__)
+        code = f"{path}.__autojit_code__.value" if is_own else self.prologue.constant(function.__code__)
         self.prologue.check(f"{path}.__code__ is {code}", f"`{function.__name__}` is the same function")
 
     def bound_anew(self, names: tuple[str, ...]) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from autojit.capture.hidden import Hidden
 from autojit.capture.private import with_mangled_names
 from autojit.errors import CannotCapture, SourceLine
 from autojit.ir.syntax import LEAVES, parse, parts_of
@@ -89,7 +90,7 @@ def original_of(function: object) -> types.FunctionType | None:
     `functools.wraps` copies attributes: a wrapper around a decorated function has the same, and is none. Nor is a
     function any more that has been given other code.
     """
-    original = getattr(function, "__autojit_original__", None)
+    original = getattr(getattr(function, "__autojit_original__", None), "value", None)
     if original is None or type(function) is not types.FunctionType or not has_own_code(function):
         return None
     is_its = getattr(function, "__wrapped__", None) is original
@@ -98,13 +99,14 @@ def original_of(function: object) -> types.FunctionType | None:
 
 def has_own_code(function: types.FunctionType) -> bool:
     """Whether a function has the code that autojit has given it."""
-    return function.__code__ is vars(function).get("__autojit_code__")
+    hidden = vars(function).get("__autojit_code__")
+    return hidden is not None and function.__code__ is hidden.value
 
 
 def put_code(function: types.FunctionType, code: types.CodeType) -> None:
     """Give a function code of autojit's, or its own back, unless the user has given it other code meanwhile."""
     if "__autojit_code__" not in vars(function) or has_own_code(function):
-        function.__autojit_code__ = code  # type: ignore[attr-defined] -- functions take attributes
+        function.__autojit_code__ = Hidden(code)  # type: ignore[attr-defined] -- functions take attributes
         function.__code__ = code
 
 

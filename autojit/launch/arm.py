@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from autojit.api import is_enabled, strict_reasons
+from autojit.capture.hidden import Hidden
 from autojit.capture.source import has_own_code, original_of, put_code
 from autojit.config import Config
 from autojit.launch.rewrite import FILES
@@ -66,7 +67,7 @@ class First:
     def mark(self) -> None:
         """Let the function tell that it is looked into, now or at its first call."""
         function = self.function
-        function.__autojit_original__ = self.original  # type: ignore[attr-defined] -- functions take attributes
+        function.__autojit_original__ = Hidden(self.original)  # type: ignore[attr-defined] -- functions take attributes
         self.original.__autojit_in_place__ = function  # type: ignore[attr-defined] -- as above
         vars(function).pop("__autojit_code__", None)  # another function's, whose attributes were copied
         ARMED.add(self)

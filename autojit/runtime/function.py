@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import threading
 import time
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from autojit.capture import cells
 from autojit.capture.early import early_regions, loops_with_rest, split_early
+from autojit.capture.hidden import nothing
 from autojit.capture.names import names_are_remembered
 from autojit.capture.observing import OBSERVING
 from autojit.capture.options import Options
@@ -36,7 +36,7 @@ from autojit.runtime.history import History, span
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.plan import UNSET, Plan
 from autojit.runtime.probe import AGAIN, IDLE, Probe, Restart
-from autojit.runtime.remade import remade
+from autojit.runtime.remade import refusing, remade
 from autojit.runtime.takeover import Takeover
 from autojit.runtime.trouble import Trouble, left_to_numpy
 from autojit.runtime.twins import Twins
@@ -116,6 +116,9 @@ class Controller:
             self.function = self._install()
         CONTROLLERS.add(self)
 
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        return nothing, ()
+
     def _read(self) -> RegionTree:
         """The regions of the function; `CannotCapture` is raised where they are not known."""
         return RegionTree(source_of(self.original), self.original.__closure__ or ())
@@ -136,7 +139,7 @@ class Controller:
         original = self.original
         code = original.__code__
         if self.tree is None and self.strict:
-            return self._refusal()
+            return refusing(original, self._refuse)
         if self.tree is not None:
             code = self.instrumented()
         return remade(original, code)
@@ -192,20 +195,11 @@ class Controller:
         root.watched = bool(root.takeovers or self.callees) or any(probe.is_deep for probe in self.probes.values())
         return {takeover.probe.region.number: takeover for takeover in root.takeovers}
 
-    def _refusal(self) -> Any:
-        """What stands for a function without source, of which `jit_compile` can compile nothing."""
-        original, reason = self.original, self.no_source
-        assert reason is not None
-
-        @functools.wraps(original)
-        def refuse(*args: Any, **kwargs: Any) -> Any:
-            if self.enabled:
-                raise self.trouble.uncompilable((reason,))
-            return original(*args, **kwargs)
-
-        refuse.__autojit_original__ = original  # type: ignore[attr-defined] -- functions take attributes
-        refuse.__autojit_code__ = refuse.__code__  # type: ignore[attr-defined] -- as above
-        return refuse
+    def _refuse(self) -> None:
+        """Nothing can be compiled for `jit_compile` of a function without source."""
+        assert self.no_source is not None
+        if self.enabled:
+            raise self.trouble.uncompilable((self.no_source,))
 
     def _twin(self, function: types.FunctionType) -> types.FunctionType:
         """Instrument a function that a native statement calls."""

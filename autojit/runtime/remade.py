@@ -1,8 +1,13 @@
-"""A function with other code that is in all else like the user's."""
+"""Functions with other code that are in all else like the user's."""
 
 from __future__ import annotations
 
+import functools
 import types
+from collections.abc import Callable
+from typing import Any
+
+from autojit.capture.hidden import Hidden
 
 
 def remade(original: types.FunctionType, code: types.CodeType) -> types.FunctionType:
@@ -17,6 +22,20 @@ def remade(original: types.FunctionType, code: types.CodeType) -> types.Function
     made.__module__ = original.__module__
     made.__annotations__ = original.__annotations__
     made.__wrapped__ = original  # type: ignore[attr-defined] -- functions take attributes
-    made.__autojit_original__ = original  # type: ignore[attr-defined] -- functions take attributes
-    made.__autojit_code__ = code  # type: ignore[attr-defined] -- as above
+    return _marked(made, original)
+
+
+def refusing(original: types.FunctionType, refuse: Callable[[], None]) -> Any:
+    """A function that calls `refuse` before the original."""
+
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        refuse()
+        return original(*args, **kwargs)
+
+    return _marked(call, original)
+
+
+def _marked(made: Any, original: types.FunctionType) -> Any:
+    made.__autojit_original__, made.__autojit_code__ = Hidden(original), Hidden(made.__code__)
     return made
