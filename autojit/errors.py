@@ -359,7 +359,7 @@ class FlagError(AutojitError, ValueError):
     """
 
 
-class AutojitWarning(UserWarning):
+class AutojitWarning(Warning):
     """autojit fell back to NumPy for a reason that the user should know. Results are NumPy's all the same.
 
     A warning is given once for each function and kind, at your line that made the call or has the decorator. The text

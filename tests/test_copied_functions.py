@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.test_launch import both
+from tests.test_launch import both, run
 
 # Before its first call an armed function has code, and attributes, by which it is recognized.
 COPIED = {
@@ -65,3 +65,75 @@ for _ in range(2):
 """
     )
     both(tmp_path, "keywords.py")
+
+
+def test_objects_that_have_a_functions_attributes(tmp_path):
+    (tmp_path / "wrappers.py").write_text(
+        """
+import copy, functools, pickle
+import numpy as np
+def f(x):
+    for i in range(3):
+        x = x + i
+    return x
+class Traced:
+    def __init__(self, f):
+        functools.update_wrapper(self, f)
+        self.f = f
+    def __call__(self, *args):
+        return self.f(*args)
+for _ in range(2):
+    for made in (Traced(f), functools.update_wrapper(functools.partial(f), f)):
+        print(pickle.loads(pickle.dumps(made))(np.ones(2)), copy.deepcopy(made)(np.ones(2)))
+    f(np.ones(2))
+"""
+    )
+    both(tmp_path, "wrappers.py")
+
+
+def test_a_hook_that_raises_and_a_module_that_runs_twice(tmp_path):
+    (tmp_path / "hooked.py").write_text(
+        """
+import sys
+import numpy as np
+def hook(*error):
+    raise ValueError("in the hook")
+sys.excepthook = hook
+raise KeyError("of the program")
+"""
+    )
+    both(tmp_path, "hooked.py")
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "__init__.py").write_text("from . import part\n")
+    (tmp_path / "pack" / "part.py").write_text("print(__name__)\n")
+    both(tmp_path, "-m", "pack.part")
+
+
+def test_expressions_that_are_deeper_than_trees_may_be(tmp_path):
+    (tmp_path / "deep.py").write_text(f"import deeper\nprint({' + '.join(['1'] * 1500)}, deeper.total)\n")
+    (tmp_path / "deeper.py").write_text(f"total = {' + '.join(['1'] * 1500)}\n")
+    both(tmp_path, "deep.py")
+
+
+def test_a_timeout_while_the_program_waits_for_a_compilation(tmp_path):
+    (tmp_path / "late.py").write_text(
+        """
+import signal
+import numpy as np
+def late(number, frame):
+    raise TimeoutError("late")
+signal.signal(signal.SIGALRM, late)
+def work(x):
+    for k in range(3_000_000):
+        x = np.sin(x) + 1
+    return x
+signal.setitimer(signal.ITIMER_REAL, 0.5)
+try:
+    work(np.ones(10))
+    print("in time")
+except TimeoutError as error:
+    print("timeout", error)
+"""
+    )
+    fast = run(tmp_path, "--policy=eager", "late.py")
+    assert (fast.stdout, fast.returncode) == ("timeout late\n", 0), fast.stderr

@@ -13,6 +13,7 @@ import shlex
 import sys
 import time
 import types
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
@@ -134,12 +135,27 @@ def _run(
     except BaseException as error:
         clean(error)
         _remember(error)
-        sys.excepthook(type(error), error, error.__traceback__)
+        _tell(error)
         if isinstance(error, KeyboardInterrupt):
             sys.excepthook = lambda *_: None  # shown already; Python knows how to end for it
             raise
         return 1
     return 0
+
+
+def _tell(error: BaseException) -> None:
+    """Tell the user of it, in the program's own way, if that works."""
+    try:
+        sys.excepthook(type(error), error, error.__traceback__)
+    except SystemExit:
+        raise
+    except BaseException as of_the_hook:
+        clean(of_the_hook)
+        of_the_hook.__context__ = None  # it is told behind
+        print("Error in sys.excepthook:", file=sys.stderr)
+        sys.__excepthook__(type(of_the_hook), of_the_hook, of_the_hook.__traceback__)
+        print("\nOriginal exception was:", file=sys.stderr)
+        sys.__excepthook__(type(error), error, error.__traceback__)
 
 
 def _remember(error: BaseException) -> None:
@@ -193,6 +209,7 @@ def _module(name: str, config: Config, scope: Scope) -> tuple[types.CodeType, ty
     _look_in(Path.cwd())
     try:
         spec = importlib.util.find_spec(name)
+        _warn_of_two(name)
         if spec is not None and spec.submodule_search_locations is not None:
             spec = importlib.util.find_spec(f"{name}.__main__")
     except ModuleNotFoundError as error:
@@ -203,6 +220,17 @@ def _module(name: str, config: Config, scope: Scope) -> tuple[types.CodeType, ty
         raise AutojitError(f"there is no module `{name}` that can be run")
     module = _main(spec.origin, spec, spec.parent)
     return _code_by(spec, name, module, config, scope), module
+
+
+def _warn_of_two(name: str) -> None:
+    """Warn as Python does of a module that its package has imported, and that is about to run once more."""
+    package = name.rpartition(".")[0]
+    if package and not hasattr(sys.modules.get(name, sys), "__path__") and name in sys.modules:
+        text = (
+            f"{name!r} found in sys.modules after import of package {package!r}, but prior to execution of {name!r}; "
+            "this may result in unpredictable behaviour"
+        )
+        warnings.warn_explicit(text, RuntimeWarning, "<frozen runpy>", 128)
 
 
 def _code_of(source: bytes | str, file: str, module: types.ModuleType, config: Config, scope: Scope) -> types.CodeType:
