@@ -161,10 +161,15 @@ class Trial:
     def _is_numpys_turn(self) -> bool:
         """The two take turns, but where NumPy takes long only if they are close; if it loses by far it is not timed."""
         if self.numpy.best >= LONG:
-            return _are_close(self.times, self.numpy.best) and self.numpy.calls < min(TIMED_RUNS, len(self.times))
+            is_open = self._is_doubtful() or _are_close(self.times, self.numpy.best)
+            return is_open and self.numpy.calls < min(TIMED_RUNS, len(self.times))
         if not self.numpy.calls and self.rough.best >= LONG:
             return bool(self.times)
         return self.turns.is_seconds
+
+    def _is_doubtful(self) -> bool:
+        """Whether NumPy was faster even beside XLA than in its few long runs since: these may have met new memory."""
+        return self.numpy.best >= LONG and self.rough.best < CLOSE * self.numpy.best
 
     def _new_turns(self) -> Turns:
         return Turns(has_products(self.prepared.graph))
@@ -200,7 +205,8 @@ class Trial:
             very = best > VERY_HOPELESS * seconds and best > FIRST_RUN * self._numpy_spent
             limit = CLEARLY_SLOWER if seconds >= LONG else HOPELESS
             hopeless = very or (runs > 1 and best > limit * seconds)
-            if _are_close(self.times, seconds) and self.numpy.calls < TIMED_RUNS and not hopeless:
+            is_open = self._is_doubtful() or _are_close(self.times, seconds)
+            if is_open and self.numpy.calls < TIMED_RUNS and not hopeless:
                 return 0.0
             in_blocks = self.turns.in_blocks and seconds < LONG
             is_enough = self.turns.blocks > TIMED_BLOCKS if in_blocks else runs >= TIMED_RUNS
