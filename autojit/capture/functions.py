@@ -12,7 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from autojit.capture.arrays import Arrays
 from autojit.capture.lengths import filled_up, refuse_length
-from autojit.capture.lists import from_list, is_list, is_tuple
+from autojit.capture.lists import from_list, is_index_tuple, is_list, is_tuple
 from autojit.capture.overlap import mask_is_apart
 from autojit.capture.plain import parts
 from autojit.capture.refusals import check_arguments
@@ -184,7 +184,7 @@ class Functions(Arrays):
 
     def call_partial(self, partial: Partial, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """`np.add.outer(...)`, `np.add.reduce(...)`, `np.add.at(...)`."""
-        if partial.name == "at" and len(args) > 1 and is_tuple(args[1]):
+        if partial.name == "at" and len(args) > 1 and is_index_tuple(args[1]):
             raise CannotCapture("keyword", f"`np.{partial.function.__name__}.at` at a tuple of indices")
         if partial.name == "at" and len(args) == 3 and not kwargs and isinstance(args[0], Arr):
             row = TABLE.rows.get(f"{partial.function.__name__}_at")

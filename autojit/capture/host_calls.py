@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.functions import Functions
-from autojit.capture.lists import is_list, is_tuple
+from autojit.capture.lists import is_index_tuple, is_list, is_tuple
 from autojit.capture.values import Arr, Items, Known, LoopInt, Partial, Sym
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
@@ -123,7 +123,7 @@ class HostCalls(Functions):
             raise CannotCapture("raises", "TypeError: 'list' object cannot be interpreted as an integer")
         if any(name in named and _is_none(named[name]) for name in ("initial", "where", "indices")):
             raise CannotCapture("keyword", f"`None` as an argument of `.{method}`")
-        if method == "at" and is_tuple(named.get("indices")):
+        if method == "at" and is_index_tuple(named.get("indices")):
             raise CannotCapture("keyword", "`.at` at a tuple of indices")
         first = named.get(known[0])
         if not isinstance(first, Arr) or (method == "at" and first.kind != "array"):

@@ -146,7 +146,8 @@ class Iteration(MaskedArrays):
         kind = type(reversed(getattr(sequence, "value", ())))
         return self.stream(kind, reversed(self.iterate(sequence)), length, sequence)
 
-    def _builtin_map(self, function: Any, /, *sequences: Any) -> Any:
+    def _builtin_map(self, function: Any, first: Any, /, *more: Any) -> Any:
+        sequences = first, *more
         counts = [count for count in map(self.count, sequences) if count is not None]
         rows = zip(*map(self.each, sequences), strict=False)
         results = (self.call(function, list(row), {}) for row in rows)

@@ -37,6 +37,11 @@ def is_tuple(value: Any) -> bool:
     return (value.kind if isinstance(value, Items) else type(getattr(value, "value", None))) is tuple
 
 
+def is_index_tuple(value: Any) -> bool:
+    """Whether a value as an index has a part for each axis: a tuple, or what is derived from it, as a named tuple."""
+    return issubclass(value.kind if isinstance(value, Items) else type(getattr(value, "value", None)), tuple)
+
+
 def from_list(self: Any, value: Any, dtype: np.dtype) -> Any:
     """A list or number that goes into an array of a dtype; arrays and all that needs no look stay as they are.
 
@@ -76,4 +81,4 @@ def check_axes(self: Any, array: Arr, index: Index, operands: list[Any], value: 
         raise CannotCapture("raises", "ValueError: setting an array element with a sequence.")
 
 
-__all__ = ["MOST", "check_axes", "from_list", "is_list", "is_tuple"]
+__all__ = ["MOST", "check_axes", "from_list", "is_index_tuple", "is_list", "is_tuple"]

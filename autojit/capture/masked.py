@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.functions import method_arguments
-from autojit.capture.lists import check_single
+from autojit.capture.lists import check_single, is_index_tuple
 from autojit.capture.overlap import mask_is_apart
 from autojit.capture.products import multiplies_single
 from autojit.capture.ragged_functions import RaggedFunctions
@@ -43,7 +43,7 @@ class MaskedArrays(RaggedFunctions):
 
     def _selection(self, array: Arr, key: Any) -> tuple[Arr, Arr] | None:
         """The array and the mask of an index that is a mask of the first axes, and basic indices behind it."""
-        parts = key.values if isinstance(key, Items) and key.kind is tuple else [key]
+        parts = key.values if isinstance(key, Items) and is_index_tuple(key) else [key]
         mask, used = self._mask_of(parts)
         if mask is None or array.kind != "array" or mask.shape != array.shape[: mask.dummy.ndim]:
             return None
@@ -73,7 +73,7 @@ class MaskedArrays(RaggedFunctions):
 
     def _of_masked(self, array: Masked, key: Any) -> Any:
         """An index into selected elements: another mask, or indices of the axes behind the first."""
-        parts = key.values if isinstance(key, Items) and key.kind is tuple else [key]
+        parts = key.values if isinstance(key, Items) and is_index_tuple(key) else [key]
         if isinstance(key, Masked) and _is_selected_mask(array, key):
             both = self.apply(TABLE["np.logical_and"], [self.fresh(array.mask), key.full], {})
             return Masked(self.copy(array.full), self.read(both))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.lists import is_index_tuple
 from autojit.capture.values import Arr, Items
 from autojit.errors import CannotCapture
 from autojit.ir.index import Index, Place, Slice, Window
@@ -17,7 +18,7 @@ def mask_is_apart(key: Any, array: Any) -> None:
     Raises:
         CannotCapture: The mask is another view of the same memory.
     """
-    for mask in key.values if isinstance(key, Items) and key.kind is tuple else [key]:
+    for mask in key.values if isinstance(key, Items) and is_index_tuple(key) else [key]:
         if isinstance(mask, Arr) and mask.dtype == np.bool_ and mask.dummy.ndim and isinstance(array, Arr):
             if mask.storage is array.storage and mask.steps != array.steps:
                 raise CannotCapture("overlap", "the mask lies in the array that is written")

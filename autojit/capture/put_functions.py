@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.lists import is_index_tuple
 from autojit.capture.overlap import flat_is_apart, mask_is_apart, vector_is_apart
 from autojit.capture.values import Arr, Items, Known, Storage, Sym
 from autojit.errors import CannotCapture
@@ -47,7 +48,7 @@ def flat_items(self: Any, array: Arr) -> Arr:
 
 def flat_item(self: Any, array: Arr, key: Any) -> Any:
     """`array.flat[key]`: a copy."""
-    if isinstance(key, Items) and key.kind is tuple:
+    if isinstance(key, Items) and is_index_tuple(key):
         raise CannotCapture("unsupported-syntax", "a tuple as an index of flat elements")
     found = self.getitem(flat_items(self, array), key)
     return self.copy(found) if isinstance(found, Arr) and found.kind == "array" else found

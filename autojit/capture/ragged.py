@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.bounds import Bound, Bounds
-from autojit.capture.lists import from_list, is_list
+from autojit.capture.lists import from_list, is_index_tuple, is_list
 from autojit.capture.overlap import items_are_apart
 from autojit.capture.values import Arr, Items, Known, LoopInt, Method, Ragged, Selected, Span, Sym
 from autojit.capture.views import SliceParts
@@ -348,7 +348,7 @@ class RaggedViews(Bounds):
 
 
 def _parts(key: Any) -> list[Any]:
-    if isinstance(key, Items) and key.kind is tuple:
+    if isinstance(key, Items) and is_index_tuple(key):
         return key.values
     if isinstance(key, Known) and isinstance(key.value, tuple):
         return [Known(part) for part in key.value]

@@ -11,7 +11,7 @@ import numpy as np
 from autojit.capture import layout
 from autojit.capture.inverse import READONLY_VIEWS
 from autojit.capture.lengths import note_shape
-from autojit.capture.lists import MOST, check_axes, from_list, is_list
+from autojit.capture.lists import MOST, check_axes, from_list, is_index_tuple, is_list
 from autojit.capture.overlap import items_are_apart, vector_is_apart
 from autojit.capture.recorder import Recorder
 from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym, ViewStep, make_dummy, plain
@@ -221,7 +221,7 @@ class Views(Recorder):
     def _parts(self, key: Any) -> Sequence[Any]:
         if isinstance(key, Known) and isinstance(key.value, tuple):
             key = self.open(key)
-        return key.values if isinstance(key, Items) and key.kind is tuple else [key]
+        return key.values if isinstance(key, Items) and is_index_tuple(key) else [key]
 
     def axes_used(self, part: Any) -> int:
         """How many axes a part of an index is for: a boolean array is for as many as it has."""
