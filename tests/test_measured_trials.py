@@ -189,6 +189,19 @@ def test_where_the_two_are_close_and_long_both_are_timed_several_times():
     assert not Trial._reference(trial)  # the plan is timed four times
 
 
+def test_one_long_run_of_numpys_does_not_decide_that_was_faster_before():
+    trial = SimpleNamespace(times=[0.11, 0.11], numpy=Heat(()), rough=Heat(()), turns=Turns(False))
+    trial.controller = SimpleNamespace(config=SimpleNamespace(check=False))
+    trial.rough.add(0.05)
+    trial.numpy.add(0.3)  # in new memory
+    trial._numpy_spent = Trial._numpy_spent.fget(trial)
+    assert Trial._is_numpys_turn(trial) and not Trial._reference(trial)
+    trial.numpy.add(0.3)
+    trial.times += [0.11, 0.11]
+    trial.numpy.add(0.3), trial.numpy.add(0.3)
+    assert not Trial._is_numpys_turn(trial) and Trial._reference(trial) == 0.3  # it does take so long by now
+
+
 @pytest.mark.parametrize(
     "numpy_seconds, times, decides",
     [

@@ -13,7 +13,7 @@ import autojit as aj
 Cell = namedtuple("Cell", "row col")
 
 
-class Word(str, enum.Enum):
+class Word(str, enum.Enum):  # noqa: UP042 -- what is tested
     """Is a string, too."""
 
     X = "xy"

@@ -48,10 +48,14 @@ class Loops(Carry):
 
     def _run_over(self, node: ast.For) -> Signal:
         drawn, before, then = len(self.draws), self.effects(), self.now()
+        binds = self.save() if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node.iter)) else None
         course = self._course(node)
         if course is None:
+            if binds is not None:
+                self.restore(binds)
             return super()._run_For(node)
-        if len(self.draws) > drawn or self.asked_since(then) or not same_effects(before, self.effects()):
+        is_spent = len(self.draws) > drawn or self.asked_since(then) or not same_effects(before, self.effects())
+        if is_spent or binds is not None:
             return self._rolled(node, course)  # what it runs over cannot be evaluated again, to unroll
         static = course.static
         if static is not None and len(static) <= UNROLL_TRIPS and not _has_loop(node):

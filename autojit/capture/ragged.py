@@ -9,11 +9,11 @@ import numpy as np
 
 from autojit.capture.bounds import Bound, Bounds
 from autojit.capture.lists import from_list, is_index_tuple, is_list
-from autojit.capture.overlap import items_are_apart
-from autojit.capture.values import Arr, Items, Known, LoopInt, Method, Ragged, Selected, Span, Sym
+from autojit.capture.overlap import items_are_apart, vector_is_apart
+from autojit.capture.values import Arr, Frame, Items, Known, LoopInt, Method, Ragged, Selected, Span, Sym
 from autojit.capture.views import SliceParts
 from autojit.errors import CannotCapture
-from autojit.ir.index import Index, Slice, Window
+from autojit.ir.index import Index, Place, Slice, Window
 from autojit.ir.op import Op
 from autojit.ops.chapters import TABLE
 
@@ -31,6 +31,8 @@ _SAFE = frozenset(
 
 class RaggedViews(Bounds):
     """Reading, writing and elementwise use of slices whose length moves with a loop."""
+
+    frame: Frame
 
     # ---- views
 
@@ -314,6 +316,8 @@ class RaggedViews(Bounds):
         if is_list(value):
             items_are_apart(full, Index((Ellipsis,)), [], self.flatten(value)[1])
             value = from_list(self, value, full.dtype)
+        if not (isinstance(value, Ragged) and self._cross(target, value)):
+            vector_is_apart(full, Index((Ellipsis,)), [], value.full if isinstance(value, Ragged) else value)
         if _ndim(value) > full.dummy.ndim:
             raise CannotCapture("moving-shape", "an assigned value with more axes than the slice")
         if isinstance(value, Ragged) and value.full.storage is full.storage and value.full.steps == full.steps:
@@ -332,6 +336,27 @@ class RaggedViews(Bounds):
             new = self.apply(TABLE["np.where"], [inside, new, old], {})
         self.write(full, self.read(new))
 
+    def _cross(self, one: Ragged, other: Ragged) -> bool:
+        """Whether one is a part of a row of a matrix, and the other of a column, and the element of both in neither."""
+        line, other_line = self._line(one), self._line(other)
+        if line is None or other_line is None:
+            return False
+        (axis, place), (other_axis, other_place) = line, other_line
+        return axis != other_axis and (_is_outside(place, other.spans[0]) or _is_outside(other_place, one.spans[0]))
+
+    def _line(self, array: Ragged) -> tuple[int, LoopInt] | None:
+        """The axis that the index of a row or column is for, and that index, if it is the variable of a loop."""
+        storage, steps = array.full.storage, array.full.steps
+        if storage.spec.ndim != 2 or len(steps) != 1 or steps[0].op.name != "getitem":
+            return None
+        entries = dict(steps[0].params)["index"].entries
+        axes = [axis for axis, entry in enumerate(entries) if isinstance(entry, Place)]
+        if len(entries) != 2 or len(axes) != 1 or entries[1 - axes[0]] != Slice(None, None, None):
+            return None
+        known = (value for value in self.frame.env.values() if isinstance(value, LoopInt))
+        found = next((value for value in known if value.value is steps[0].operands[0]), None)
+        return None if found is None or found.low is None or found.low < 0 else (axes[0], found)
+
     def inplace(self, kind: type, target: Any, value: Any) -> Any:
         """`target <operator>= value`."""
         if not isinstance(target, Ragged):
@@ -345,6 +370,21 @@ class RaggedViews(Bounds):
             raise CannotCapture("raises", f"UFuncTypeError: cannot cast {result.full.dtype} in place")
         self.store_ragged(target, result)
         return target
+
+
+def _is_outside(place: LoopInt, span: Span | None) -> bool:
+    """Whether an index is never one of a span's."""
+    if span is None:
+        return False
+    before, behind = _difference(place, span.start), _difference(span.stop, place)
+    return (before is not None and before > 0) or (behind is not None and behind >= 0)
+
+
+def _difference(one: Any, other: Any) -> int | None:
+    """`other - one`, where the variables in it cancel."""
+    if not (isinstance(one, LoopInt) and isinstance(other, LoopInt) and one.affine and other.affine):
+        return None
+    return other.affine[1] - one.affine[1] if one.affine[0] == other.affine[0] else None
 
 
 def _parts(key: Any) -> list[Any]:

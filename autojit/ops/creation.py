@@ -224,8 +224,10 @@ def _arange_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     spec = node.outputs[0].spec
     # NumPy takes the step from its first two elements.
     first, second = _arange(**{**node.keywords, "dtype": spec.dtype})[:2]
-    count = lax.iota(jnp.int64, spec.size).astype(spec.dtype)
-    return (count * (second - first) + first,)
+    wide = np.dtype(np.float32) if spec.dtype == np.float16 else spec.dtype  # as NumPy counts
+    first, second = first.astype(wide), second.astype(wide)
+    count = lax.iota(jnp.int64, spec.size).astype(wide)
+    return ((count * (second - first) + first).astype(spec.dtype),)
 
 
 def _arange_text(inputs: list[str], params: dict[str, Any]) -> str:

@@ -82,10 +82,15 @@ def _insert(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     arr, axis = (arr.reshape(-1), 0) if axis is None else (arr, axis % arr.ndim)
     # NumPy tells where the new elements go: they are the places of -1.
     count = spec.shape[axis] - arr.shape[axis]
+    if not count:
+        return (arr,)
     indices = np.arange(arr.shape[axis])
+    at = obj
+    if isinstance(obj, slice):  # places like those of a list
+        obj = tuple(range(*obj.indices(arr.shape[axis])))
     # One place, even of a list, takes any number of values.
     is_one = not isinstance(obj, tuple) or len(obj) == 1
-    source = _insert_call(indices, np.full(count, -1) if is_one else -1, obj)
+    source = _insert_call(indices, np.full(count, -1) if is_one else -1, at)
     values = values.reshape((1,) * (arr.ndim - values.ndim) + values.shape)
     if not isinstance(obj, tuple):
         values = jnp.moveaxis(values, 0, axis)

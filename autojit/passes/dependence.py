@@ -324,9 +324,11 @@ class _Analysis:
             chain = self._chain(read.outputs[0], stored, [write.node if select is None else select], select)
         except Refused:
             return None
-        for node, access, version in storage.reads:
-            if node is not read:
-                self._classify(storage, node, access, version)
+        others = [one for one in storage.reads if one[0] is not read]
+        if any(version and access.equals(write.access) for _, access, version in others):
+            return None  # what has been added up so far is used in each iteration
+        for node, access, version in others:
+            self._classify(storage, node, access, version)
         return chain if select is None else replace(chain, mask=select.inputs[0], select=select)
 
     def _reads(self, node: Node, storage: _Storage, access: Access) -> bool:

@@ -53,7 +53,10 @@ def fold(graph: Graph) -> Graph:
 def _evaluate(node: Node) -> tuple[Operand, ...] | None:
     """The outputs as constants, or `None` when they cannot be."""
     # The compiler folds creations itself, and `np.empty` would freeze what happened to be in memory.
-    if node.is_host or node.op.family == "creation" or any(value.spec.size > LARGEST for value in node.outputs):
+    # A loop takes as long as its iterations.
+    if node.is_host or node.op.family in ("creation", "loop"):
+        return None
+    if any(value.spec.size > LARGEST for value in node.outputs):
         return None
     constants = [operand.value for operand in node.inputs if isinstance(operand, Const)]
     try:
@@ -78,6 +81,8 @@ def _own(value: Any) -> Const | None:
     try:
         spec = spec_of(value)
     except TypeError:
+        return None
+    if type(value) is int and not -(2**63) <= value < 2**63:  # the program traps where it comes to that
         return None
     return Const(value.copy() if isinstance(value, np.ndarray) else value, spec)
 

@@ -85,14 +85,13 @@ class Masks:
         return -1, Span(bound if name == "np.greater_equal" else bound.plus(_ONE), None)
 
     def _is_count(self, operand: Operand) -> bool:
-        """Whether a value is 0, 1, 2, ..."""
+        """Whether a value is 0, 1, 2, ..., and not 0 alone, which would stand for all elements of an axis."""
         maker = self.makers.get(operand.name) if isinstance(operand, Value) else None
         if maker is None or maker.op.name != "np.arange" or operand.spec.dtype != np.int64:
             return False
         params = maker.keywords
-        if params.get("stop") is None:
-            return True
-        return params["start_or_stop"] == 0 and params.get("step") in (None, 1)
+        begins = params.get("stop") is None or params["start_or_stop"] == 0
+        return begins and params.get("step") in (None, 1) and operand.spec.shape != (1,)
 
 
 def _length(shape: tuple[int, ...]) -> int:

@@ -161,15 +161,11 @@ class Trial:
     def _is_numpys_turn(self) -> bool:
         """The two take turns, but where NumPy takes long only if they are close; if it loses by far it is not timed."""
         if self.numpy.best >= LONG:
-            is_open = self._is_doubtful() or _are_close(self.times, self.numpy.best)
+            is_open = _is_doubtful(self.numpy, self.rough) or _are_close(self.times, self.numpy.best)
             return is_open and self.numpy.calls < min(TIMED_RUNS, len(self.times))
         if not self.numpy.calls and self.rough.best >= LONG:
             return bool(self.times)
         return self.turns.is_seconds
-
-    def _is_doubtful(self) -> bool:
-        """Whether NumPy was faster even beside XLA than in its few long runs since: these may have met new memory."""
-        return self.numpy.best >= LONG and self.rough.best < CLOSE * self.numpy.best
 
     def _new_turns(self) -> Turns:
         return Turns(has_products(self.prepared.graph))
@@ -205,7 +201,7 @@ class Trial:
             very = best > VERY_HOPELESS * seconds and best > FIRST_RUN * self._numpy_spent
             limit = CLEARLY_SLOWER if seconds >= LONG else HOPELESS
             hopeless = very or (runs > 1 and best > limit * seconds)
-            is_open = self._is_doubtful() or _are_close(self.times, seconds)
+            is_open = _is_doubtful(self.numpy, self.rough) or _are_close(self.times, seconds)
             if is_open and self.numpy.calls < TIMED_RUNS and not hopeless:
                 return 0.0
             in_blocks = self.turns.in_blocks and seconds < LONG
@@ -337,6 +333,11 @@ def _is_faster(times: Sequence[float], numpy: Sequence[float], numpy_seconds: fl
 def _are_close(times: Sequence[float], numpy_seconds: float) -> bool:
     """Whether a plan for long calls takes about as long as NumPy, as far as a few runs tell."""
     return len(times) > 1 and numpy_seconds >= LONG and min(times) > CLOSE * numpy_seconds
+
+
+def _is_doubtful(numpy: Any, rough: Any) -> bool:
+    """Whether NumPy was faster even beside XLA than in its few long runs since: these may have met new memory."""
+    return numpy.best >= LONG and rough.best < CLOSE * numpy.best
 
 
 def _middle(times: Iterable[float]) -> float:
