@@ -139,7 +139,8 @@ class Course:
 
     def is_near(self, left: int) -> bool:
         """Whether so few iterations are left, as far as anybody knows, that they are not worth a run."""
-        if self.is_known and (left - (self.end or 0)) * (self.pace - self.seconds) < self.fixed:
+        gain = self.pace - self.seconds  # where there is none, further runs tell whether the plan is given up
+        if self.is_known and gain > 0.0 and (left - (self.end or 0)) * gain < self.fixed:
             return True
         return self.end is not None and (left <= self.end or (left - self.end) * self.pace < JUDGED)
 

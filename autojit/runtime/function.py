@@ -49,6 +49,8 @@ if TYPE_CHECKING:  # for annotations alone: what lies behind the door
 SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 #: A plan with this many traps, and more of them than answers, is given up.
 _MAX_TRAPS = 8
+#: So is one with so many in a row, whatever it did before: the data has changed.
+_MOST_IN_A_ROW = 256
 #: Who waits for a capture looks so often what that waits for.
 _LOOKS = 0.05
 #: Where a function names these, it may see that the arguments are held twice.
@@ -399,7 +401,9 @@ class Controller:
             self.history.note("left", probe.region, detail=str(error))
         probe.traps += 1
         plan.traps += 1
-        if plan.traps >= _MAX_TRAPS and plan.traps > probe.hits:
+        plan.in_a_row = plan.in_a_row + 1 if plan.hits == probe.hits else 1
+        plan.hits = probe.hits
+        if (plan.traps >= _MAX_TRAPS and plan.traps > probe.hits) or plan.in_a_row >= _MOST_IN_A_ROW:
             first = self.line(probe)
             reason = left_to_numpy(plan.traps, first)
             self.history.note("left", probe.region, detail=reason.detail)

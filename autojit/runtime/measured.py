@@ -198,7 +198,7 @@ class Trial:
             loses = not _is_faster(self.times, self.numpy.last, seconds) and not self.controller.config.check
             if loses and runs < MOST_RUNS and sum(self.times) < LOSES_AFTER:
                 return 0.0
-            very = best > VERY_HOPELESS * seconds and best > FIRST_RUN * self._numpy_spent
+            very = best > VERY_HOPELESS * seconds and best > FIRST_RUN * max(self._numpy_spent, PAYS_AFTER)
             limit = CLEARLY_SLOWER if seconds >= LONG else HOPELESS
             hopeless = very or (runs > 1 and best > limit * seconds)
             is_open = _is_doubtful(self.numpy, self.rough) or _are_close(self.times, seconds)
@@ -337,7 +337,7 @@ def _are_close(times: Sequence[float], numpy_seconds: float) -> bool:
 
 def _is_doubtful(numpy: Any, rough: Any) -> bool:
     """Whether NumPy was faster even beside XLA than in its few long runs since: these may have met new memory."""
-    return numpy.best >= LONG and rough.best < CLOSE * numpy.best
+    return numpy.best >= LONG and 0.0 < rough.best < CLOSE * numpy.best
 
 
 def _middle(times: Iterable[float]) -> float:
@@ -355,6 +355,8 @@ def try_later(warm_up: Any, probe: Any, heat: Heat, prepared: Prepared) -> Trial
     controller = warm_up.controller
     verdict, heat.verdict = heat.verdict, None
     trial = Trial(prepared, warm_up, probe, heat.kind, verdict)
+    if heat.last:  # of rare calls there may be one alone while XLA compiles
+        trial.rough.last.append(heat.best)
     waits = verdict is not None and verdict.pays_at_once and controller.maker.is_at_hand(trial.prepared, probe)
     if waits:
         trial.compile()

@@ -42,7 +42,9 @@ class Plan:
         steps: The clusters and host nodes in the order in which they run.
         executables: The compiled clusters by name.
         reason: Why the calls are NumPy's, where they are.
-        traps: How many calls met data that is NumPy's.
+        traps: How many calls met data that is NumPy's ...
+        in_a_row: ... since the last one that did not, ...
+        hits: ... and how many the region's plans had answered by then.
         is_used: Whether a call has been answered since the region had as many plans as it may have.
         seconds: What a call takes, where that was measured.
         numpy_seconds: What it takes in NumPy.
@@ -58,6 +60,8 @@ class Plan:
     executables: dict[str, Executable] | None = None
     reason: Any = None
     traps: int = 0
+    in_a_row: int = 0
+    hits: int = 0
     is_used: bool = True
     seconds: float = 0.0
     numpy_seconds: float = 0.0

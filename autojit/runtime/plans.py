@@ -93,8 +93,8 @@ def is_numpys(plan: Plan) -> bool:
 
 
 def is_compiling(plan: Plan) -> bool:
-    """Whether a plan is tried as soon as it is compiled."""
-    return getattr(plan.reason, "is_trial", False) and plan.reason.waits
+    """Whether a plan is tried as soon as it is compiled, which it is now or soon."""
+    return getattr(plan.reason, "is_trial", False) and plan.reason.waits and plan.reason.next is None
 
 
 def is_kept(plan: Plan) -> bool:

@@ -16,7 +16,7 @@ from autojit.runtime.crowd import Crowd
 from autojit.runtime.heat import SHARE, TINY, Heat, HeatMap
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.plan import NATIVE, UNSET, Plan
-from autojit.runtime.plans import is_to_come
+from autojit.runtime.plans import is_numpys, is_to_come
 from autojit.runtime.watch import WATCH
 
 #: What stands for another plan: the call is to look for one again.
@@ -214,7 +214,8 @@ class Probe:
         if self.hits == self.answered:
             self.owner.idle(self)
             # Others may come that gain: of what a user has decorated one is asked about soon.
-            if self.on and self.owner.warm_up is not None and self.looked - before < IDLE * _GUARDING / SHARE:
+            may_nap = all(map(is_numpys, self.plans))  # else it would keep others from a plan
+            if may_nap and self.on and self.owner.warm_up is not None and self.looked - before < IDLE * _GUARDING / SHARE:
                 self.nap_for(_NAP[1])
         self.answered, self.asks_until = self.hits, self.native + IDLE
 

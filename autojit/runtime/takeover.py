@@ -171,7 +171,7 @@ class Takeover:
         if self.probe.plans and course is not None and course.outlook < price_of(self.probe.price, 0):
             return None  # too little is left to pay for one more
         if len(self.probe.plans) >= MOST_PLANS:
-            return self._give_up()
+            return None if any(map(plans.is_kept, self.probe.plans)) else self._give_up()
         try:
             self._make(values)
         except Exception as error:

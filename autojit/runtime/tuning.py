@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -28,6 +29,8 @@ SHORTEST = 50e-6
 PAYS = 4.0
 #: How many runs of each are timed, after one that is not: the first one touches new memory.
 RUNS = 6
+#: ... but fewer where it has run for so many seconds: other programs may have been in its way.
+_LOSES_AFTER = 0.03
 #: Where NumPy's products and others take turns, so many blocks have ended by then.
 _BLOCKS = 2
 #: What is tried must need at most this fraction of the time ...
@@ -79,7 +82,10 @@ class _Race:
         (ours, theirs), runs = self.seconds, min(map(len, self._times.values())) - 1
         if runs < 1 or (self.turns.in_blocks and self.turns.blocks < _BLOCKS):
             return False
-        return runs >= RUNS or theirs > VERY_HOPELESS * ours or (runs > 1 and theirs > HOPELESS * ours)
+        if runs >= RUNS:
+            return True
+        is_hopeless = theirs > VERY_HOPELESS * ours or (runs > 1 and theirs > HOPELESS * ours)
+        return is_hopeless and sum(self._times[True]) >= _LOSES_AFTER
 
 
 class _State(NamedTuple):
@@ -143,7 +149,8 @@ class Tuning:
             assert race is not None and race.rival is not None
             try:
                 result = race.rival.call(*values)
-            except Trapped:
+            except Trapped:  # or it would be asked again and again
+                self._add(race, True, math.inf)
                 raise
             except Exception as error:
                 if is_the_programs(error):
