@@ -214,8 +214,9 @@ class Probe:
         if self.hits == self.answered:
             self.owner.idle(self)
             # Others may come that gain: of what a user has decorated one is asked about soon.
-            may_nap = all(map(is_numpys, self.plans))  # else it would keep others from a plan
-            if may_nap and self.on and self.owner.warm_up is not None and self.looked - before < IDLE * _GUARDING / SHARE:
+            is_often = self.looked - before < IDLE * _GUARDING / SHARE
+            may_nap = self.owner.warm_up is not None and all(map(is_numpys, self.plans))  # none waits for a plan's calls
+            if self.on and may_nap and is_often:
                 self.nap_for(_NAP[1])
         self.answered, self.asks_until = self.hits, self.native + IDLE
 
