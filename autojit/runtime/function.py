@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import math
 import threading
 import time
 import types
@@ -463,7 +464,7 @@ class Controller:
                 probe.cuts = (), 0
                 probe.crowd = Crowd(self.config.max_plans)
                 probe.hits = probe.native = probe.traps = probe.answered = 0
-                probe.asks_until, probe.gate = IDLE, None
+                probe.asks_until, probe.gate, probe.doubts_at = IDLE, None, math.inf
                 for takeover in probe.takeovers:
                     takeover.reset()
             self.counters = Counters()

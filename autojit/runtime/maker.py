@@ -28,6 +28,7 @@ from autojit.runtime.check import Check
 from autojit.runtime.compiler import Prepared, compile_plan, is_at_hand, prepare
 from autojit.runtime.controllers import end
 from autojit.runtime.debug import describe
+from autojit.runtime.doubt import look_again
 from autojit.runtime.ending import wait_for_plans
 from autojit.runtime.forks import cuts_off_if, when_cut_off
 from autojit.runtime.fuel import FUEL, out_of_fuel
@@ -216,6 +217,10 @@ class Maker:
     def is_at_hand(self, prepared: Prepared, probe: Probe) -> bool:
         """Whether `compile` would only have to load."""
         return is_at_hand(prepared, self.controller.config, _prefix(probe))
+
+    def look_again(self, probe: Probe, plan: Plan) -> None:
+        """Compare a plan that was kept with NumPy at the calls that come."""
+        look_again(self.controller, probe, plan)
 
     def too_small(self, prepared: Prepared, heat: Heat | None = None) -> bool:
         """Whether entering a plan would take longer than NumPy does; where that was timed and the plan will be, too,

@@ -16,6 +16,7 @@ from autojit.runtime import plans
 from autojit.runtime.allowance import ALLOWANCE, part_of_compiling
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.compiler import Prepared, Recipe, note_recipe, other_rung, prepare
+from autojit.runtime.doubt import hits_until
 from autojit.runtime.fuel import same_fuel
 from autojit.runtime.heat import HOPELESS, KEEP_BELOW, LAST, PAYS_AFTER, VERY_HOPELESS, Heat
 from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
@@ -234,6 +235,7 @@ class Trial:
         plans.replace(self.probe, self.plan, compiled)
         if controller.config.check:
             return
+        self.probe.doubts_at = min(self.probe.doubts_at, self.probe.hits + hits_until(compiled))
         note_recipe(controller.recipes, prepared)
 
         def remember(choice: str, seconds: float, is_tuned: bool) -> None:

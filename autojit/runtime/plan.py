@@ -45,6 +45,8 @@ class Plan:
         traps: How many calls met data that is NumPy's ...
         in_a_row: ... since the last one that did not, ...
         hits: ... and how many the region's plans had answered by then.
+        looks: How often it was found to be faster than NumPy since it was kept, ...
+        strikes: ... and slower since then.
         is_used: Whether a call has been answered since the region had as many plans as it may have.
         seconds: What a call takes, where that was measured.
         numpy_seconds: What it takes in NumPy.
@@ -62,6 +64,8 @@ class Plan:
     traps: int = 0
     in_a_row: int = 0
     hits: int = 0
+    looks: int = 0
+    strikes: int = 0
     is_used: bool = True
     seconds: float = 0.0
     numpy_seconds: float = 0.0

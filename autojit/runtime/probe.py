@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass
 from math import inf
@@ -91,6 +92,7 @@ class Probe:
         "asks_until",
         "crowd",
         "cuts",
+        "doubts_at",
         "expected",
         "forgets",
         "gate",
@@ -150,6 +152,8 @@ class Probe:
         self.takeovers: tuple[Any, ...] = ()
         self.around: Any = None
         self.gate: Any = None
+        #: After so many hits it is looked whether the plan is still faster than NumPy.
+        self.doubts_at = math.inf
         #: Whether Python looks up the function behind the region without running code, for its `looks_at`.
         self.looks: Any = None if region.looks_at is None else owner.looks(region)
 
@@ -188,7 +192,9 @@ class Probe:
                 if self.native >= self.asks_until and plan.is_native:
                     self._rest()
                 return None
-            self.hits += 1
+            hits = self.hits = self.hits + 1
+            if hits >= self.doubts_at:
+                self.owner.maker.look_again(self, plan)
             return result
         try:
             result = self.owner.miss(self, values, plans)
@@ -215,8 +221,8 @@ class Probe:
             self.owner.idle(self)
             # Others may come that gain: of what a user has decorated one is asked about soon.
             is_often = self.looked - before < IDLE * _GUARDING / SHARE
-            may_nap = self.owner.warm_up is not None and all(map(is_numpys, self.plans))  # none waits for a plan's calls
-            if self.on and may_nap and is_often:
+            is_numpys_alone = all(map(is_numpys, self.plans))  # no plan is kept from its calls
+            if self.on and self.owner.warm_up is not None and is_often and is_numpys_alone:
                 self.nap_for(_NAP[1])
         self.answered, self.asks_until = self.hits, self.native + IDLE
 

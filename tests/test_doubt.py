@@ -1,0 +1,128 @@
+"""Plans that were kept are compared with NumPy again: the data may have changed."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import autojit as aj
+from autojit.runtime import doubt, heat, measured
+from autojit.runtime.background import BACKGROUND
+from autojit.runtime.doubt import hits_until
+from autojit.runtime.measured import Trial
+from autojit.runtime.tuning import Tuning
+
+X = np.random.default_rng(0).random(50_000)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch):
+    """Plans are made at once, kept whatever they take, and compared after few calls."""
+    monkeypatch.setattr(heat, "PAYS_AFTER", 1e-9)
+    monkeypatch.setattr(heat, "WAITS", 0.0)
+    monkeypatch.setattr(doubt, "LEAST", 20)
+    monkeypatch.setattr(doubt, "SHARE", 1e9)
+    monkeypatch.setattr(Trial, "_other_way", lambda self, seconds: None)
+    monkeypatch.setattr(Tuning, "begin", lambda self: False)
+
+
+def kept(monkeypatch, function, *args):
+    """A function with a plan, and its probe."""
+    monkeypatch.setattr(measured, "_is_faster", lambda *_: True)
+    fast = aj.autocluster(function)
+    (probe,) = fast.__autojit_controller__.probes.values()
+    for _ in range(40):
+        fast(*args)
+        BACKGROUND.wait()
+        if any(not plan.is_native for plan in probe.plans):
+            return fast, probe
+    raise AssertionError("there is no plan")
+
+
+def waves(x):
+    return np.sin(x) * np.cos(x) + np.exp(-x) * np.sin(x * x) + np.cos(x * 3)
+
+
+def test_a_plan_that_has_become_slower_is_given_up(monkeypatch):
+    monkeypatch.setattr(doubt, "FASTER", 1e9)  # whatever the machine does
+    fast, probe = kept(monkeypatch, waves, X)
+    for _ in range(200):
+        assert np.allclose(fast(X), waves(X), rtol=1e-12)
+    (plan,) = probe.plans
+    assert plan.is_native and plan.reason.id == "slower" and "of late" in plan.reason.detail
+    assert fast.explain(X).history[-1].what == "left"
+
+
+def test_a_plan_that_takes_long_with_other_data_is_found(monkeypatch):
+    fast, probe = kept(monkeypatch, waves, X)
+    (plan,) = probe.plans
+    call = plan.call
+
+    def with_other_data(*values):
+        time.sleep(0.02)
+        return call(*values)
+
+    plan.call = with_other_data
+    for _ in range(200):
+        fast(X)
+    assert all(plan.is_native for plan in probe.plans)
+
+
+def test_a_plan_that_is_faster_stays_and_is_asked_less_often(monkeypatch):
+    monkeypatch.setattr(doubt, "FASTER", 0.0)
+    fast, probe = kept(monkeypatch, waves, X)
+    (plan,) = probe.plans
+    native = probe.native
+    for _ in range(400):
+        fast(X)
+    assert probe.plans == (plan,) and plan.looks >= 2 and not plan.strikes
+    assert 2 * doubt.RUNS <= probe.native - native <= 400 // 8
+
+
+def test_one_look_does_not_decide(monkeypatch):
+    monkeypatch.setattr(doubt, "FASTER", 1e9)
+    fast, probe = kept(monkeypatch, waves, X)
+    (plan,) = probe.plans
+    while not plan.strikes:
+        fast(X)
+    monkeypatch.setattr(doubt, "FASTER", 0.0)
+    while plan.strikes:
+        fast(X)
+    assert probe.plans == (plan,) and plan.looks
+
+
+def test_what_looks_cost():
+    class Plan:
+        numpy_seconds, seconds, looks = 3e-3, 1e-3, 0
+
+    assert hits_until(Plan) == 20  # as `soon` has it
+    doubt.SHARE = 0.01
+    assert hits_until(Plan) == 1200  # four calls of NumPy's, for one part in a hundred
+    Plan.looks = 3
+    assert hits_until(Plan) == 9600
+
+
+def test_calls_that_the_plan_refuses_are_looked_at_by_others(monkeypatch):
+    monkeypatch.setattr(doubt, "FASTER", 0.0)
+    fast, _ = kept(monkeypatch, waves, X)
+    for k in range(200):
+        x = X if k % 2 else X[: 1000 + k]
+        assert np.allclose(fast(x), waves(x), rtol=1e-12)
+
+
+def test_an_exception_in_numpys_turn(monkeypatch):
+    monkeypatch.setattr(doubt, "FASTER", 0.0)
+
+    def checked(x, n):
+        y = np.sin(x) * 2 + np.cos(x)
+        return y[: 10 // n].sum()
+
+    fast, _ = kept(monkeypatch, checked, X, 2)
+    for k in range(200):
+        if k % 5:
+            assert np.allclose(fast(X, 2), checked(X, 2))
+        else:
+            with pytest.raises(ZeroDivisionError):
+                fast(X, 0)
