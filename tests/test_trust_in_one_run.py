@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import autojit as aj
-from autojit.runtime import heat, measured
+from autojit.runtime import heat, measured, tuning
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.course import Course
 from autojit.runtime.heat import Heat
 from autojit.runtime.measured import Trial
 from autojit.runtime.plans import is_compiling
-from autojit.runtime.tuning import _Race
+from autojit.runtime.tuning import Tuning, _Race
 from autojit.runtime.turns import Turns
 
 
@@ -100,3 +100,14 @@ def test_a_plan_is_given_up_whose_data_has_become_numpys():
         product(5)  # too large for an int of 64 bits
     (probe,) = product.__autojit_controller__.probes.values()
     assert probe.hits == 700 and probe.traps == 256
+
+
+@pytest.mark.parametrize("elsewhere, price", [(False, 20.0), (True, 4.0)])
+def test_what_another_process_takes_to_compile_is_not_waited_for(monkeypatch, elsewhere, price):
+    monkeypatch.setattr(type(tuning.SERVICE), "is_used", property(lambda self: elsewhere))
+    monkeypatch.setattr(tuning, "next_choice", lambda *_: (None, "another"))
+    monkeypatch.setattr(tuning, "largest_loss", lambda *_: 2.0)
+    given = SimpleNamespace(controller=SimpleNamespace(config=None))
+    prepared = SimpleNamespace(recipe=SimpleNamespace(choice=""))
+    plan = SimpleNamespace(executables={"a": SimpleNamespace(compile_seconds=5.0, is_loaded=False)})
+    assert Tuning._looked_on(given, plan, prepared, 0.01, frozenset()).race.price == price

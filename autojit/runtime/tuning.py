@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from autojit.compile.executable import Executable
+from autojit.compile.service import SERVICE
 from autojit.errors import Trapped
 from autojit.runtime import heat, plans
-from autojit.runtime.allowance import ALLOWANCE, part_of_compiling
+from autojit.runtime.allowance import ALLOWANCE, MOST_BESIDE, part_of_compiling
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.compiler import Prepared, note_recipe
 from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
@@ -234,6 +235,8 @@ class Tuning:
             return _State(plan, prepared, seconds, tried, None)
         option, choice = found
         compiling = sum(map(_compile_seconds, (plan.executables or {}).values()))
+        if SERVICE.is_used:  # another process, of which the program sees little; the first one's start counts, too
+            compiling = min(compiling, MOST_BESIDE)
         price = PAYS * max(heat.PAYS_AFTER, compiling, largest_loss(option, prepared) * seconds)
         in_blocks = is_apart(choice) != is_apart(prepared.recipe.choice)
         return _State(plan, prepared, seconds, tried, _Race(choice, price, in_blocks))
