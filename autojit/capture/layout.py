@@ -16,6 +16,8 @@ from autojit.ir.op import Op
 
 #: Lengths of the small arrays on which NumPy is asked; the order of the axes does not depend on them.
 _SHORT = 5
+#: How long it is looked for an element that two results share.
+_WORK = 1000
 
 
 def keep(op: Op, operands: Sequence[Any], params: dict[str, Any], results: Sequence[Arr]) -> None:
@@ -55,6 +57,21 @@ def own_strides(result: Any) -> tuple[int, ...] | None:
     if not isinstance(result, np.ndarray) or result.flags.c_contiguous or 0 in result.strides:
         return None
     return result.strides
+
+
+def not_new(results: Sequence[Any]) -> str:
+    """What tells that results on the host are no arrays of their own, to be written one by one; "" for nothing."""
+    arrays = [result for result in results if isinstance(result, np.ndarray)]
+    if any(array.__array_interface__["data"][1] for array in arrays):  # `flags.writeable` may warn
+        return "gave an array that is read-only"
+    for place, array in enumerate(arrays):
+        try:
+            work: Any = _WORK  # the stubs know two numbers alone
+            if any(np.shares_memory(array, other, max_work=work) for other in arrays[:place]):
+                return "gave arrays that share memory"
+        except np.exceptions.TooHardError:
+            return "gave arrays that may share memory"
+    return ""
 
 
 def elementwise_strides(

@@ -61,5 +61,7 @@ def observe(self: Any, op: Op, inputs: Sequence[Operand], params: dict[str, Any]
         raise CannotCapture("host-op", f"`{op.name}`: {error}") from None
     if any(type(part) is not np.ndarray and isinstance(part, np.ndarray) for part in results):
         raise CannotCapture("host-op", f"`{op.name}` returns a subclass of `np.ndarray`")
+    if op.family == "host" and (trouble := layout.not_new(results)):
+        raise CannotCapture("host-op", f"`{op.name}` {trouble}")
     found = self.observed[key] = specs, tuple(map(layout.own_strides, results))
     return found

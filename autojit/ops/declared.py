@@ -12,6 +12,8 @@ DECLARED: dict[int, Callable[..., Any]] = {}
 def declare_host_op(function: Callable[..., Any]) -> Callable[..., Any]:
     """Declare that a function is pure: it changes none of its arguments and nothing outside.
 
+    Its results are new: nobody else has them, or will, as with a cache that gives the same array at each call.
+
     Its calls then run on the host between two compiled clusters instead of ending the region. Works as a decorator.
 
     Args:
