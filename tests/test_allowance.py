@@ -248,3 +248,12 @@ def test_loops_are_not_taken_over_where_all_is_spent(monkeypatch):
     monkeypatch.setattr(ALLOWANCE, "spent", -1e9)
     assert takeover.is_due_after(1e6)
     assert Heat.best == 1.0
+
+
+def test_a_report_is_not_bounded():
+    allowance = Allowance()
+    allowance.begin()
+    allowance.spend(5.0)
+    assert allowance.lacks(1.0) > 0.0
+    allowance.is_bounded = False
+    assert allowance.lacks(1.0) == 0.0

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import autojit as aj
-from autojit.capture.lookups import is_plain_in, lookup_of
+from autojit.capture.known_lookups import is_plain_in
+from autojit.capture.lookups import lookup_of
 from autojit.capture.values import Items, Known
 
 

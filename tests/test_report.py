@@ -118,7 +118,7 @@ def program(length=300):
     main = ["def main():", "    found = []", "    model = Model(20_000)", "    for turn in range(4):"]
     for name in names:
         main += ["        u = np.zeros((80, 80))", "        u[20:30] = 1", f"        found.append({name}(u, 40).sum())"]
-    main += ["        found.append(merge_labels(300_000)[1].sum())", "        found.append(select(np.linspace(0, 9, 5000), 200))",
+    main += ["        found.append(merge_labels(150_000)[1].sum())", "        found.append(select(np.linspace(0, 9, 5000), 200))",
              "        found.append(progress(np.ones(20_000), 200).sum())", "        found.append(tiny(10))", "        found.append(model.advance(300))"]
     main += ["    return found", "", "", 'if __name__ == "__main__":', "    print(sum(main()) != 0.0)"]
     lines = (text + "\n".join(main)).split("\n")

@@ -14,8 +14,8 @@ import numpy as np
 from autojit.capture.attributes import Carries, tell_apart
 from autojit.capture.identity import asks_for_identity, is_chosen_number
 from autojit.capture.kept import stand_in_of
+from autojit.capture.known_lookups import is_plain_in
 from autojit.capture.lengths import RowCount
-from autojit.capture.lookups import is_plain_in
 from autojit.capture.names import TEMPORARY, names
 from autojit.capture.options import Options
 from autojit.capture.over_rows import apply_over_rows

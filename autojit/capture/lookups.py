@@ -13,8 +13,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from autojit.capture.values import Arr, Items, Known, Rows
-
 #: What a class may hold under a name that is only bound to the object, or read out of it.
 _HARMLESS = (
     types.FunctionType,
@@ -111,20 +109,6 @@ def lookup_of(function: ast.expr) -> Lookup | None:
             return None
         function = function.value
     return Lookup(function.id, tuple(reversed(steps)))
-
-
-def is_plain_in(lookup: Lookup, env: Mapping[str, Any]) -> bool:
-    """Whether a look-up runs no code that begins at what a capture knows: a list, an array, a constant."""
-    value = env.get(lookup.root)
-    if not lookup.steps:
-        return value is not None
-    (first, *more) = lookup.steps
-    if isinstance(value, Known) and not any(step.variable for step in lookup.steps):
-        return lookup.checked(frozenset((lookup.root,)), {})(value.value)
-    kind = list if isinstance(value, Rows) else value.kind if isinstance(value, Items) else None
-    if isinstance(value, Arr) and value.kind == "array":
-        kind = type(value.dummy)
-    return kind is not None and not more and hasattr(kind, first.attribute or " ")
 
 
 def _has_plainly(value: Any, name: str, seen: dict[tuple[type, str], int]) -> bool:

@@ -99,7 +99,7 @@ def prepare(words: Sequence[str]) -> Callable[[], int]:
         memory.keep_freed()
     ALLOWANCE.spend(OURS * time.process_time())
     if given.report is not None:  # somebody wants to know what would become of each function
-        ALLOWANCE.is_limited = False
+        ALLOWANCE.is_limited = ALLOWANCE.is_bounded = False
     reporting = None if given.report is None else late["reporting"].Reporting(given.report, given.program[0], scope)
     tells = (lambda: late["reporting"].tell(late["summary"].summary())) if given.summary else None
     name, sys.argv = given.program[0], list(given.program)

@@ -52,13 +52,14 @@ class Allowance:
 
     Attributes:
         is_limited: Whether the limit is that of a program whose functions nobody has decorated.
+        is_bounded: Whether, without that limit, what all plans cost is bounded.
         spent: The seconds that the program has waited for plans, with the part that counts of what was done beside.
         promised: The seconds that NumPy has taken for calls of one region whose plans promise to be faster; regions
             stand inside each other, so that those of several do not add up.
     """
 
     def __init__(self) -> None:
-        self.is_limited = False
+        self.is_limited, self.is_bounded = False, True
         self.spent = self.promised = 0.0
         self._begun, self._used = time.perf_counter(), time.process_time()
         self._gained = 0.0
@@ -105,7 +106,7 @@ class Allowance:
         Args:
             seconds: How many the program is expected to lose by the plan.
         """
-        if not heat.WAITS:
+        if not heat.WAITS or not self.is_bounded:
             return 0.0
         passed = time.perf_counter() - self._first_call
         return max(0.0, heat.WAITS * (self.spent - self._before + seconds - OF_SAVED * self.saved) - passed)
