@@ -40,7 +40,7 @@ def test_calls_that_lost_do_not_keep_others_from_their_plan(monkeypatch):
     monkeypatch.setattr(measured, "LOSES_AFTER", 0.0)
     monkeypatch.setattr(Trial, "_other_way", lambda self, seconds: None)
 
-    @aj.autocluster
+    @aj.autocluster(check=False)
     def work(x):
         return x * x * 3 + np.sin(x) * x - np.sqrt(x)
 
