@@ -126,3 +126,16 @@ def test_an_exception_in_numpys_turn(monkeypatch):
         else:
             with pytest.raises(ZeroDivisionError):
                 fast(X, 0)
+
+
+def test_a_look_that_cannot_begin_leaves_the_answer(monkeypatch):
+    fast, probe = kept(monkeypatch, waves, X)
+
+    def fails(*_):
+        raise RuntimeError("ours")
+
+    monkeypatch.setattr(doubt, "native_plan", fails)
+    (plan,) = probe.plans
+    for _ in range(200):
+        assert np.allclose(fast(X), waves(X), rtol=1e-12)
+    assert probe.plans == (plan,)

@@ -91,13 +91,17 @@ def of_an_array(grid, cell):
     return max([grid]) * 2, max([grid]) is grid
 
 
+def by_key_or_default(grid, cell):
+    return max(["abc"], key=len), min(["abc"], default="z"), max([range(3)], default=0), grid * 2
+
+
 def mapped_over_nothing(grid, cell):
     return list(map(np.sin)), grid * 2
 
 
 FUNCTIONS = [
     read, written, added, at, walked, masked, mask_alone, flat, flat_written, as_keys, largest_word, smallest_key,
-    of_a_generator, of_others, of_an_array, mapped_over_nothing,
+    of_a_generator, of_others, of_an_array, by_key_or_default, mapped_over_nothing,
 ]  # fmt: skip
 
 

@@ -199,8 +199,10 @@ class Builtins(Iteration):
             raise CannotCapture(
                 "unsupported-syntax", f"the `{function.__name__}` of lists or tuples"
             )  # it is one of them
-        if len(args) == len(items) == 1 and not kwargs:
-            return items[0]  # to call the function with it would look into it
+        if len(args) == len(items) == 1:  # to call the function with it would look into it
+            if kwargs.keys() - {"default"}:
+                raise CannotCapture("keyword", f"`key` of the `{function.__name__}` of one item")
+            return items[0]
         if not any(isinstance(item, Arr | LoopInt) for item in items) or kwargs:
             return _clamped(self._scalar_call(function, items, kwargs), items)
         best = items[0]

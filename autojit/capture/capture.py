@@ -211,7 +211,7 @@ class _Survey(RowLoops):
                 self.snapshots[id(statement)] = self._stand_ins()
             before = dict(self.frame.env) if hasattr(statement, "body") else None
             try:
-                if self.runs_code and self.frame is self.region_frame:
+                if self.runs_code:
                     raise CannotCapture("effect", "the look-up of the function that is called may run code")
                 signal = self.execute(statement)
                 if self.exits and self.leaving is None:

@@ -39,8 +39,14 @@ def hits_until(plan: Plan) -> int:
 def look_again(controller: Any, probe: Any, plan: Plan) -> None:
     """Compare a plan with NumPy at the calls that come, which it has answered often enough."""
     probe.doubts_at = probe.hits + 4 * hits_until(plan)  # something else may take the plan's place before the end
-    if plan.numpy_seconds and not controller.config.check:
+    if not plan.numpy_seconds or controller.config.check:
+        return
+    try:
         plan.call = _Doubt(controller, probe, plan).enter
+    except Exception as error:  # the call that leads here has been answered
+        if comes_from_a_signal(error):
+            raise
+        log.debug("a plan could not be compared again", exc_info=error)
 
 
 class _Doubt:
