@@ -18,7 +18,7 @@ from autojit.runtime import compiler, remembered, turns
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.compiler import prepare
 from autojit.runtime.rivals import next_choice, with_choice
-from tests.test_tuning import choice_of, graph_of, pays, plan_of, run, slowed  # noqa: F401 -- a fixture
+from tests.test_tuning import choice_of, graph_of, is_tuning, pays, plan_of, run, slowed  # noqa: F401 -- a fixture
 
 RNG = np.random.default_rng(0)
 M, U, V = RNG.random((500, 500)), RNG.random(500), RNG.random(500)
@@ -238,7 +238,7 @@ def test_later_processes_begin_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Any
     flags = {"disk_cache": True, "cache_dir": str(tmp_path)}
     seen = slowed(monkeypatch, {"apart": 0.001})
     CACHE.clear()  # what is in memory already is not stored
-    run(updated, M, U, V, **flags)
+    run(updated, M, U, V, calls=120, **flags)
     assert seen[:2] == ["", "apart"]
     remembered._save_all()
     CACHE.clear()
@@ -246,3 +246,22 @@ def test_later_processes_begin_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Any
     again = run(updated, M, U, V, calls=20, **flags)
     assert seen[0].startswith("apart") and choice_of(again).startswith("apart")
     assert again.cache_info().compiles == 0
+
+
+@pytest.mark.usefixtures("pays")
+def test_what_has_won_is_kept_before_all_is_tried(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    flags = {"disk_cache": True, "cache_dir": str(tmp_path), "policy": "measured", "check": False}
+    seen = slowed(monkeypatch, {"apart": 0.001})
+    CACHE.clear()
+    fast = aj.autocluster(**flags)(updated)
+    for _ in range(120):
+        fast(M, U, V)
+        BACKGROUND.wait()
+        if choice_of(fast) == "apart":
+            break
+    assert is_tuning(plan_of(fast))
+    remembered._save_all()
+    CACHE.clear()
+    seen.clear()
+    run(updated, M, U, V, calls=5, disk_cache=True, cache_dir=str(tmp_path))
+    assert seen[0] == "apart"

@@ -112,7 +112,7 @@ class Tuning:
         compiled: The plan.
         seconds: How long a run takes.
         tried: Choices of options that were slower.
-        remember: Is told what has won, at the end.
+        remember: Is told what has won, each time, and at the end.
     """
 
     def __init__(
@@ -217,7 +217,7 @@ class Tuning:
                 self._go_on(plan, prepared, seconds, tried | {race.choice})
 
     def _go_on(self, plan: Plan, prepared: Prepared, seconds: float, tried: frozenset[str]) -> None:
-        state = self._looked_on(plan, prepared, seconds, tried)
+        state, is_new = self._looked_on(plan, prepared, seconds, tried), plan is not self.state.plan
         plan.seconds = self.plan.seconds = seconds
         plan.numpy_seconds = self.plan.numpy_seconds
         if state.race is None:
@@ -225,8 +225,8 @@ class Tuning:
             plans.replace(self.probe, self.plan, plan)
         self.state = state
         note_recipe(self.controller.recipes, prepared)
-        if state.race is None:
-            self.remember(prepared.recipe.choice, seconds, True)
+        if state.race is None or is_new:  # or a process that ends sooner leaves nothing to the next one
+            self.remember(prepared.recipe.choice, seconds, state.race is None)
 
     def _looked_on(self, plan: Plan, prepared: Prepared, seconds: float, tried: frozenset[str]) -> _State:
         """The state in which the next option is tried, if there is one."""
