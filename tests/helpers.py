@@ -26,7 +26,7 @@ def clone(value: Any, memo: dict[int, Any] | None = None) -> Any:
         made = [clone(item, memo) for item in value]
     elif isinstance(value, tuple):
         parts = [clone(item, memo) for item in value]
-        made = type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        made = tuple.__new__(type(value), parts) if hasattr(value, "_fields") else tuple(parts)
     elif isinstance(value, dict):
         made = {key: clone(item, memo) for key, item in value.items()}
     elif hasattr(value, "__dict__") and not callable(value) and not isinstance(value, type):

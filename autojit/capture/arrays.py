@@ -13,6 +13,7 @@ import numpy as np
 from autojit.capture.layout import ordered_strides, set_strides
 from autojit.capture.lengths import length_of
 from autojit.capture.plain import compare_sequences
+from autojit.capture.protocols import is_plain
 from autojit.capture.python_numbers import PythonNumbers, affine_of, is_python_number, is_traced
 from autojit.capture.records import method_of
 from autojit.capture.values import (
@@ -28,7 +29,6 @@ from autojit.capture.values import (
     Storage,
     Sym,
     contiguous_strides,
-    is_plain,
     make_dummy,
 )
 from autojit.capture.views import SliceParts

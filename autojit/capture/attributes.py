@@ -13,9 +13,10 @@ import types
 from dataclasses import dataclass, field
 from typing import Any
 
+from autojit.capture.protocols import overridden
 from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.results import RecipeMaker
-from autojit.capture.values import Frame, Items, Known, Opaque, overridden
+from autojit.capture.values import Frame, Items, Known, Opaque
 from autojit.capture.words import describe
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Operand

@@ -7,6 +7,7 @@ Writes and operations that could raise know the condition themselves (`capture.b
 from __future__ import annotations
 
 import ast
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -251,9 +252,12 @@ class Branches(Undo):
                     made = dtype.type(number.value)
                 except (OverflowError, TypeError, ValueError):
                     return operand
-            is_same = made == number.value or number.value != number.value
-            is_same = is_same and (dtype == np.bool_) == (type(number.value) is bool)
-            return self.builder.const(made) if is_same else operand
+            # NumPy would compare in its own dtype: 0.1 is not what float32 has for it.
+            value, own = made.item(), number.value
+            is_same = value == own or (value != value and own != own)
+            is_same = is_same and (dtype == np.bool_) == (type(own) is bool)
+            loses_sign = type(own) is float and dtype.kind in "iu" and math.copysign(1, own) < 0 and not own
+            return self.builder.const(made) if is_same and not loses_sign else operand
         if operand.spec.dtype == dtype:
             return self._add("as_scalar", operand)
         if operand.spec.dtype == np.int64 and dtype == np.float64:

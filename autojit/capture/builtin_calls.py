@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import ast
 import builtins
 import math
 import operator
@@ -13,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.attributes import find_assigned
+from autojit.capture.elision import in_reused_memory
 from autojit.capture.iteration import Iteration
 from autojit.capture.lengths import length_of
 from autojit.capture.plain import call_static, check_key, ordered
+from autojit.capture.protocols import HEAP_TYPE, is_plain, overridden, plain_attribute
 from autojit.capture.python_numbers import is_python_number, is_traced
 from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.values import (
-    HEAP_TYPE,
     Arr,
     Closure,
     Flat,
@@ -34,8 +36,6 @@ from autojit.capture.values import (
     Stream,
     Sym,
     Vectorize,
-    is_plain,
-    overridden,
 )
 from autojit.capture.words import describe
 from autojit.errors import CannotCapture
@@ -60,13 +60,16 @@ class Builtins(Iteration):
             if isinstance(value, Opaque):
                 raise value.error()
         # The rules' parameters have Python's names where Python takes keywords; elsewhere they have none.
-        named = getattr(self, f"_builtin_{getattr(function, '__name__', '')}", None)
-        if named is not None and getattr(builtins, function.__name__, None) is function:
+        name = plain_attribute(function, "__name__")
+        if not isinstance(name, str):
+            return NotImplemented
+        named = getattr(self, f"_builtin_{name}", None)
+        if named is not None and getattr(builtins, name, None) is function:
             try:
                 return named(*args, **kwargs)
             except TypeError as error:
                 raise CannotCapture("raises", f"TypeError: {error}") from None
-        is_math = getattr(math, getattr(function, "__name__", ""), None) is function
+        is_math = getattr(math, name, None) is function
         if is_math or any(function is known for known in _SCALAR_FUNCTIONS):
             return self._scalar_call(function, args, kwargs)
         if any(function is known for known in _STATIC_BUILTINS):
@@ -178,13 +181,15 @@ class Builtins(Iteration):
     def _builtin_sum(self, sequence: Any, /, start: Any = Known(0)) -> Any:
         if isinstance(getattr(start, "value", None), str | bytes | bytearray):
             raise CannotCapture("raises", "TypeError: `sum` of strings")
-        total, floats = start, 0
+        total, floats = start, is_python_number(start) and self.type_of(start) is float
         for item in self.each(sequence):
             if _COMPENSATES:
                 floats += is_python_number(item) and self.type_of(item) is float
                 if floats > 1:
                     raise CannotCapture("data-value", "the `sum` of Python floats, which is compensated")
-            total = self.operate("Add", total, item)
+            before, total = total, self.operate("Add", total, item)
+            # What has been added up so far has no name, an item may have one.
+            in_reused_memory(ast.Add, (before, item), (ast.BinOp, ast.Call), total)
         return total
 
     def _builtin_min(self, *args: Any, **kwargs: Any) -> Any:

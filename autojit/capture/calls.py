@@ -15,6 +15,7 @@ import numpy as np
 from autojit.capture.builtin_calls import Builtins
 from autojit.capture.names import names
 from autojit.capture.plain import call_method
+from autojit.capture.protocols import is_plain, plain_attribute
 from autojit.capture.records import is_simple_record
 from autojit.capture.source import original_of, source_of
 from autojit.capture.stand_ins import STAND_INS, vectorized
@@ -31,7 +32,6 @@ from autojit.capture.values import (
     Stream,
     Sym,
     Vectorize,
-    is_plain,
 )
 from autojit.capture.words import describe
 from autojit.errors import CannotCapture
@@ -106,7 +106,7 @@ class Calls(Builtins):
             result = self.call_numpy(target, args, kwargs)
         except CannotCapture as error:
             # NumPy's own source may take an argument that the row does not.
-            inner = getattr(target, "_implementation", None)
+            inner = plain_attribute(target, "_implementation")
             if error.id != "keyword" or not isinstance(inner, types.FunctionType):
                 raise
             return self._inline_numpy(target, inner, args, kwargs)
@@ -124,7 +124,7 @@ class Calls(Builtins):
                 self.wrap(target.__self__, f"{path}.__self__", "self") if path else Known(target.__self__)
             )
             return self.call(Known(target.__func__, path and f"{path}.__func__"), [owner, *args], kwargs)
-        inner = getattr(target, "_implementation", None)
+        inner = plain_attribute(target, "_implementation")
         if isinstance(inner, types.FunctionType):
             return self._inline_numpy(target, inner, args, kwargs)
         if isinstance(target, type):
@@ -162,8 +162,9 @@ class Calls(Builtins):
 
     def _refusal(self, target: Any) -> CannotCapture:
         # The `repr` of an object would tell each from the others, and may be the user's code.
-        name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or type(target).__name__
-        module = (getattr(target, "__module__", None) or "").split(".")[0]
+        names = plain_attribute(target, "__qualname__"), plain_attribute(target, "__name__")
+        name = names[0] or names[1] or type(target).__name__
+        module = str(plain_attribute(target, "__module__") or type(target).__module__).split(".")[0]
         if module in ("numpy", "scipy"):
             return CannotCapture("no-row", _in_words(target) or f"`{module}`'s `{name}`")
         return CannotCapture("effect", f"the call of `{name}`")
@@ -363,7 +364,8 @@ class Calls(Builtins):
             raise self._refusal(kind)
         if hasattr(kind, "_fields") and issubclass(kind, tuple):
             # The checker cannot know: a Python class.
-            is_generated = is_plain(kind) and kind.__new__.__code__.co_filename[:1] == "<"  # type: ignore[attr-defined]
+            code = kind.__new__.__code__  # type: ignore[attr-defined] -- of a class of Python's
+            is_generated = is_plain(kind) and code.co_filename[:8] == "<string>" and code.co_name == "<lambda>"
             if not is_generated or kind.__init__ is not object.__init__:  # type: ignore[misc] -- of the class
                 raise self._refusal(kind)
             given = self._given(kind, "__new__", args, kwargs)

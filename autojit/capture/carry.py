@@ -409,8 +409,7 @@ class Carry(Branches):
             return trades.given
         for head in heads.values():
             if id(head.storage) in written and trades.turns_kept(head.storage):
-                detail = "an array bound to a new name in each iteration is written in place"
-                raise CannotCapture("long-loop", detail)
+                raise CannotCapture("long-loop", "an array bound to a new name in each iteration is written in place")
         return {}
 
     def _outlasts(self, course: Course, leaving: Leaving, turns: int) -> bool:
@@ -447,11 +446,13 @@ class Carry(Branches):
     def _index(self, course: Course, inner: BodyBuilder) -> LoopInt:
         value = inner.input(Spec((), _INT64, "python"), "index")
         static = course.static
+        bounds = [course.start, course.stop] if static is None else [Known(end) for end in ends_of(static)]
+        self.note_index(value.name, *bounds)
         if static is not None:
             low, high = ends_of(static)
         else:
-            self.range_bounds += [course.start, course.stop]
-            (first, top), (bottom, last) = bounds_of(course.start), bounds_of(course.stop)
+            self.range_bounds += bounds
+            (first, top), (bottom, last) = map(bounds_of, bounds)
             if course.step > 0:
                 low, high = first, None if last is None else last - 1
             else:

@@ -14,11 +14,13 @@ import numpy as np
 from autojit.capture.arrays import BINARY, COMPARE
 from autojit.capture.attributes import find_assigned, is_assigned_here
 from autojit.capture.comprehensions import Comprehensions
+from autojit.capture.elision import in_reused_memory
 from autojit.capture.foreign import found_in_trusted, refuse_foreign_look_up
 from autojit.capture.grids import grid_of
 from autojit.capture.identity import is_same
 from autojit.capture.members import own_value
 from autojit.capture.plain import check_key, check_text, contains
+from autojit.capture.protocols import is_plain, overridden
 from autojit.capture.put_functions import flat_item
 from autojit.capture.records import MISSING, find_in_class, method_of
 from autojit.capture.values import (
@@ -33,8 +35,6 @@ from autojit.capture.values import (
     Partial,
     Selected,
     Sym,
-    is_plain,
-    overridden,
 )
 from autojit.capture.views import SliceParts
 from autojit.capture.words import describe
@@ -107,7 +107,10 @@ class Expressions(Comprehensions):
 
     def _eval_BinOp(self, node: ast.BinOp) -> Any:
         left = self.evaluate(node.left)
-        return self.binary(type(node.op), left, self.evaluate_beside(left, node.right))
+        right = self.evaluate_beside(left, node.right)
+        result = self.binary(type(node.op), left, right)
+        in_reused_memory(type(node.op), (left, right), (type(node.left), type(node.right)), result)
+        return result
 
     def evaluate_beside(self, other: Any, node: ast.expr) -> Any:
         """Evaluate an expression while another value waits for it."""
@@ -350,21 +353,21 @@ class Expressions(Comprehensions):
 
     def known_attribute(self, known: Known, name: str) -> Any:
         """An attribute of an object that is known now."""
-        value = known.value
-        if isinstance(value, np.ufunc) and name in ("outer", "reduce", "accumulate", "reduceat", "at"):
+        value, kind = known.value, type(known.value)
+        if issubclass(kind, np.ufunc) and name in ("outer", "reduce", "accumulate", "reduceat", "at"):
             return Partial(value, name)
-        if isinstance(value, types.ModuleType):
+        if issubclass(kind, types.ModuleType):
             return self.module_attribute(value, name)
-        if isinstance(value, enum.Enum | types.FunctionType) and not is_trusted(value):
+        if issubclass(kind, enum.Enum | types.FunctionType) and not is_trusted(value):
             return self._instance_attribute(Known(value, known.path or self.prologue.constant(value)), name)
-        if isinstance(value, list | tuple | dict) and known.path is not None and not hasattr(type(value), "_fields"):
+        if issubclass(kind, list | tuple | dict) and known.path is not None and not hasattr(kind, "_fields"):
             if name == "__class__":
-                return Known(type(value))
-            return method_of(type(value), self.open(known), name)
-        if isinstance(value, type) or known.path is None:
+                return Known(kind)
+            return method_of(kind, self.open(known), name)
+        if issubclass(kind, type) or known.path is None:
             refuse_foreign_look_up(value, name)
             got = self.ask(getattr, value, name)
-            if isinstance(value, type) and not is_trusted(value):
+            if issubclass(kind, type) and not is_trusted(value):
                 return self.wrap(got, f"{self.prologue.constant(value)}.{name}", f"{value.__name__}.{name}")
             return self.constant(got) if not isinstance(got, types.MethodType) else Known(got)
         return self._instance_attribute(known, name)

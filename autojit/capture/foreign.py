@@ -6,9 +6,9 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
+from autojit.capture.protocols import overridden
 from autojit.capture.recorder import Recorder
 from autojit.capture.records import MISSING, find_in_class
-from autojit.capture.values import overridden
 from autojit.errors import CannotCapture
 from autojit.ops.trust import is_put_there, is_trusted
 

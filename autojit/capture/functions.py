@@ -28,6 +28,7 @@ from autojit.ops.host import host_function
 from autojit.ops.host_calls import METHOD_PARAMETERS
 from autojit.ops.linalg import RESULT_TYPES
 from autojit.ops.reductions import UFUNC_METHODS
+from autojit.ops.trust import is_trusted
 
 #: Functions of dtypes, shapes and constants only: NumPy answers them at capture.
 STATIC_FUNCTIONS = (
@@ -55,6 +56,8 @@ _NUMBERS = (bool, int, float, complex, np.generic)
 _SIGNATURES: dict[int, tuple[Any, inspect.Signature | None]] = {}
 
 
+#: Rows that divide what they have added up.
+_MOMENTS = frozenset("np.mean np.var np.std np.nanmean np.nanvar np.nanstd".split())
 #: Parameters for which a bool is no integer.
 _INTEGERS = frozenset("axis axis1 axis2 N M k offset repeats n num".split())
 #: What the function of a method's name takes and the method does not.
@@ -88,7 +91,7 @@ class Functions(Arrays):
             return self._ask_rule(rule, args, kwargs)
         if any(function is static for static in STATIC_FUNCTIONS):
             return self._call_static(function, args, kwargs)
-        if isinstance(function, type) and issubclass(function, np.generic):
+        if isinstance(function, type) and issubclass(function, np.generic) and is_trusted(function):
             return self._convert(function, args, kwargs)
         check_arguments(function, args, kwargs)
         is_power = function is np.power and len(args) == 2 and not kwargs
@@ -246,8 +249,10 @@ class Functions(Arrays):
             joins = any(name.startswith("[") for name in row.operands)
             if joins and any(getattr(part, "storage", None) is out.storage for part in operands):
                 raise CannotCapture("overlap", "`out=` lies in an array that is read meanwhile")
-            if row.family != "elementwise" and out.dtype != result.dtype:
-                raise CannotCapture("keyword", f"`out=` of another dtype, in which `{row.name}` would compute")
+            is_cast = is_elementwise or row.name == "np.clip"  # the result alone
+            is_half = row.name in _MOMENTS and out.dtype == np.float16  # what is added up is stored there, too
+            if is_half or (not is_cast and out.dtype != result.dtype):
+                raise CannotCapture("keyword", f"`out=` of dtype `{out.dtype}`, in which `{row.name}` would compute")
             return self.store(out, result)
         if isinstance(result, list):
             kind = RESULT_TYPES.get(row.name)
@@ -361,11 +366,14 @@ class Functions(Arrays):
                 for value in given.pop("*", []):
                     operands.append(self._array_operand(value))
             elif name.startswith("["):
-                sequence = given.pop(name.strip("[]"), None)
+                sequence, count = given.pop(name.strip("[]"), None), len(operands)
                 if isinstance(sequence, Arr):
                     operands += self.rows_of(sequence)
                 elif sequence is not None:
                     operands += [self._array_operand(value) for value in self.as_items(sequence).values]
+                if row.name == "np.select" and count and len(operands) != 2 * count:
+                    message = "list of cases must be same length as list of conditions"
+                    raise CannotCapture("raises", f"ValueError: {message}")
             elif name in given:
                 operands.append(self._array_operand(given.pop(name)))
             elif name in row.defaults:

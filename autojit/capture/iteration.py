@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.masked import MaskedArrays
+from autojit.capture.protocols import is_plain
 from autojit.capture.put_functions import flat_items
-from autojit.capture.values import Arr, Flat, Items, Known, Opaque, Rows, Stream, is_plain
+from autojit.capture.values import Arr, Flat, Items, Known, Opaque, Rows, Stream
 from autojit.capture.words import describe
 from autojit.errors import CannotCapture
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.options import Options
+from autojit.capture.protocols import HEAP_TYPE, overridden
 from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.streams import STREAMS
 from autojit.capture.values import (
-    HEAP_TYPE,
     UNKNOWN,
     Arr,
     ArraySpec,
@@ -23,7 +23,6 @@ from autojit.capture.values import (
     Opaque,
     Sym,
     Unknown,
-    overridden,
 )
 
 #: So deep go objects in objects, so long are lists, and so many objects of the user's classes are copied at once.

@@ -313,8 +313,13 @@ class Loops(Carry):
         if leaving.stop is not None:
             inits.append(stop)
         if body.kept and not entered:
-            if leaving.stop is None:
+            bounds = course.start, course.stop
+            is_counted = course.test is None
+            if leaving.stop is None or (is_counted and any(isinstance(bound, LoopInt) for bound in bounds)):
                 raise CannotCapture("long-loop", "it may have no iterations, and names mean the caller's arrays")
+            if is_counted:
+                first, end = bounds if course.step > 0 else bounds[::-1]
+                stop = self._add("py_greater_equal", self.operand(first), self.operand(end))
             self.trap_if(stop)
         self.draws += body.draws
         outputs = self._add_loop(body, course, inits)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from autojit.capture.lists import is_index_tuple
+from autojit.capture.lists import is_index_tuple, is_list
 from autojit.capture.values import Arr, Items
 from autojit.errors import CannotCapture
 from autojit.ir.index import Index, Place, Slice, Window
@@ -87,6 +88,61 @@ def vector_is_apart(array: Arr, index: Index, operands: list[Any], value: Any) -
     step = value.dummy.strides[-1]
     if len(steps) == 1 and value.shape[-1] > 1 and steps[0] * step > 0 and steps[0] != step:
         raise CannotCapture("overlap", "a vector is assigned to another one in the same memory")
+
+
+def are_in_order(self: Any, array: Arr, index: Index, parts: Sequence[Any], value: Any) -> None:
+    """Whether `array[parts] = value` writes element after element: of those for one place the last one stays.
+
+    NumPy goes through arrays of indices, and the values beside them, as they lie in memory.
+
+    Args:
+        self: The capture.
+        array: The array.
+        index: The index.
+        parts: Its parts.
+        value: What is assigned.
+
+    Raises:
+        CannotCapture: It writes in another order, or may do so.
+    """
+    places = [part for part in parts if isinstance(part, Arr) and part.dummy.ndim and part.dtype != np.bool_]
+    if not isinstance(value, Arr) or not value.dummy.ndim or not places:
+        return
+    has_more = any(_is_long(part) for part in parts if not isinstance(part, Arr) or part.dtype == np.bool_)
+    if len(places) == 1 and places[0].dummy.ndim == 1 and not has_more:
+        return
+    has_slices = any(isinstance(entry, Slice | Window) or entry is Ellipsis for entry in index.entries)
+    has_slices = has_slices or sum(map(self.axes_used, parts)) < array.dummy.ndim
+    beside = [] if has_slices else [value]
+    if not has_more and all(one.storage.input is not None for one in (*places, *beside)):
+        self.layout_matters(places[0])  # a vector may run backwards
+    if has_slices and not value.dummy.flags.c_contiguous:
+        raise CannotCapture("overlap", "values that are not in C order are assigned to places that arrays name")
+    small = [_shortened(one.dummy) for one in (*places, *beside)]
+    if has_more:
+        small.append(np.zeros(2))
+    try:
+        walk = np.nditer(small, flags=["multi_index", "zerosize_ok"], order="K")
+    except ValueError:  # shapes that do not fit: the assignment will tell
+        return
+    visited = [walk.multi_index for _ in walk]
+    if visited != sorted(visited):
+        raise CannotCapture("overlap", "NumPy writes to the places that arrays name in another order than theirs")
+
+
+def _shortened(array: np.ndarray) -> np.ndarray:
+    """An array with short axes that lie in memory as those of another one."""
+    lengths = [min(length, 2) for length in array.shape]
+    order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
+    held = np.zeros([lengths[axis] if array.strides[axis] else 1 for axis in order])
+    held = held.transpose([order.index(axis) for axis in range(array.ndim)])
+    held = held[tuple(slice(None, None, -1 if step < 0 else 1) for step in array.strides)]
+    return np.broadcast_to(held, lengths)
+
+
+def _is_long(part: Any) -> bool:
+    """Whether a part of an index is an array of places that is new."""
+    return is_list(part) or isinstance(part, Arr)
 
 
 def _has_arrays(index: Index, operands: list[Any]) -> bool:

@@ -49,6 +49,11 @@ class PythonNumbers(Views):
 
     has_factors = knows_factors = False
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        #: How many bits the indices of loops may have, where that is known.
+        self.index_bits: dict[str, int | None] = {}
+
     def python_number(self, kind: type, left: Any, right: Any) -> Any:
         """`left <operator> right` for Python numbers."""
         if kind in _COMPARE_ROWS:
@@ -99,15 +104,39 @@ class PythonNumbers(Views):
         low, high = _int_bounds(kind, left, right)
         if low is not None and high is not None:
             return low >= -(2**_MOST_BITS) and high <= 2**_MOST_BITS
-        first, second = _bits(left), _bits(right)
+        first, second = self.bits(left), self.bits(right)
         brought = [value for value in (left, right, *self.range_bounds) if isinstance(value, Sym)]
-        if first is None or second is None or None in map(_bits, brought):
+        if first is None or second is None or None in map(self.bits, brought):
             return False
         if (first + second if kind is ast.Mult else max(first, second) + 1) > _MOST_BITS:
             return False
         for value in brought:
             self.prologue.check(f"-{2**_BITS} < {value.name} < {2**_BITS}", "an int is far from 64 bits")
         return True
+
+    def bits(self, value: Any) -> int | None:
+        """How many bits an int may have; `None` where that is not known."""
+        if isinstance(value, Known | Sym):
+            size = int(value.value).bit_length()
+            return size if isinstance(value, Known) else _BITS if size <= _BITS else None
+        low, high = bounds_of(value)
+        if low is not None and high is not None:
+            return max(low.bit_length(), high.bit_length())
+        if not isinstance(value, LoopInt) or value.affine is None:
+            return None
+        terms, constant = value.affine
+        sizes = [constant.bit_length()]
+        for index, coefficient in terms:
+            size = self.index_bits.get(index, _BITS)
+            if size is None:
+                return None
+            sizes.append(size + coefficient.bit_length() - 1)
+        return max(sizes) + len(terms)
+
+    def note_index(self, index: str, *bounds: Any) -> None:
+        """Note how many bits the index of a loop may have, the bounds of whose range the run brings."""
+        sizes = [self.bits(bound) for bound in bounds]
+        self.index_bits[index] = None if None in sizes else max(size for size in sizes if size is not None)
 
     def either(self, kind: type, left: Any, right: Any) -> tuple[Any, Any, Operand | None]:
         """The operands of an operator of which one may be a Python number or a NumPy scalar of the same value.
@@ -191,21 +220,6 @@ def _kind(value: Any) -> str:
     if isinstance(value, LoopInt):
         return "i"
     return value.dtype.kind if isinstance(value, Arr) else np.dtype(type(value.value)).kind
-
-
-def _bits(value: Any) -> int | None:
-    """How many bits an int may have; `None` where that is not known."""
-    if isinstance(value, Known | Sym):
-        size = int(value.value).bit_length()
-        return size if isinstance(value, Known) else _BITS if size <= _BITS else None
-    low, high = bounds_of(value)
-    if low is not None and high is not None:
-        return max(low.bit_length(), high.bit_length())
-    if not isinstance(value, LoopInt) or value.affine is None:
-        return None
-    terms, constant = value.affine
-    sizes = [_BITS + coefficient.bit_length() - 1 for _, coefficient in terms]
-    return max([*sizes, constant.bit_length()]) + len(terms)
 
 
 def _are_exact(bounds: tuple[Any, Any]) -> bool:

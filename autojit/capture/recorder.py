@@ -17,6 +17,7 @@ from autojit.capture.lengths import RowCount, note_shape, wrap_rows
 from autojit.capture.memory import Memory
 from autojit.capture.observed import Observed, observe
 from autojit.capture.plain import SET_OPERATORS, check_text, is_fixed, no_set, own_rules
+from autojit.capture.protocols import is_plain
 from autojit.capture.source import original_of
 from autojit.capture.values import (
     Arr,
@@ -30,7 +31,6 @@ from autojit.capture.values import (
     Storage,
     Sym,
     Unknown,
-    is_plain,
     make_dummy,
 )
 from autojit.capture.words import describe
@@ -47,7 +47,7 @@ _LONGEST = 2048
 #: Functions whose Python ints grow with their last argument, and how large that may be.
 _GROWING = (operator.pow, pow, operator.lshift, math.factorial, math.comb, math.perm)
 _GROWTH = 4096
-_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc)
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.sum))
 
 
 class Recorder(Memory):
@@ -117,10 +117,10 @@ class Recorder(Memory):
             moving = moving or (is_int and path in self.varying)
             affine = (((name, 1),), 0) if moving and kind is int else None
             return self.sym(name, value, moving, affine)
-        if isinstance(value, np.dtype) and value.metadata is not None:
+        if issubclass(kind, np.dtype) and value.metadata is not None:
             check(f"{path} is {constant(value)}", f"`{what}` is the same dtype")
             return Opaque("argument-type", f"`{what}` is a dtype with metadata")
-        if isinstance(value, np.dtype):
+        if issubclass(kind, np.dtype):
             known = constant(value)
             text = f"{path} is {known} or type({path}) is {constant(kind)} and {path} == {known}"
             check(f"({text} and {path}.metadata is None)", f"`{what}` is {value!r}")
@@ -130,7 +130,7 @@ class Recorder(Memory):
             return Known(value)
         if kind in (range, slice):
             return self._wrap_bounds(value, path, what)
-        if isinstance(value, types.FunctionType) and original_of(value) is None:
+        if issubclass(kind, types.FunctionType) and original_of(value) is None:
             # Not the function itself: one made anew at each call of an outer function does the same.
             name = self.prologue.let("o", path)
             why = f"`{what}` is the same function"
@@ -138,29 +138,28 @@ class Recorder(Memory):
             check(f"{name}.__code__ is {constant(value.__code__)}", why)
             check(f"{name}.__globals__ is {constant(value.__globals__)}", why)
             return Known(value, name)
-        if isinstance(value, types.MethodType) and type(value.__func__) is types.FunctionType:
+        if issubclass(kind, types.MethodType) and type(value.__func__) is types.FunctionType:
             name = self.prologue.let("o", path)
             function = constant(value.__func__)
             check(f"type({name}) is {constant(kind)} and {name}.__func__ is {function}", f"`{what}` is the same method")
             return Known(value, name)
-        if isinstance(value, enum.Enum):
+        if issubclass(kind, enum.Enum):
             known = constant(value)
             check(f"{path} is {known}", f"`{what}` is a certain `{kind.__name__}`")
             return Known(value, known)
-        is_numpys = type(value).__module__ == "numpy" and callable(value) and kind is not np.vectorize
-        if isinstance(value, _CALLABLES) or is_numpys:
+        if issubclass(kind, (*_FUNCTIONS, types.ModuleType, type, np.errstate)):
             check(f"{path} is {constant(value)}", f"`{what}` is the same object")
             return Known(value)
         name = self.prologue.let("o", path)
         check(f"type({name}) is {constant(kind)}", f"`{what}` is of type {kind.__name__}")
-        if isinstance(value, np.ndarray):
+        if issubclass(kind, np.ndarray):
             return Opaque("argument-type", f"`{what}` is a `{kind.__name__}`, not a plain `np.ndarray`")
-        if isinstance(value, np.generic):
-            return Opaque("argument-type", f"`{what}` is a NumPy scalar of type `{kind.__name__}`")
-        if isinstance(value, list | tuple | dict):
+        if issubclass(kind, np.generic | int | float | complex | str | bytes):  # its type is asked, not its value
+            return Opaque("argument-type", f"`{what}` is a number or text of type `{kind.__name__}`")
+        if issubclass(kind, list | tuple | dict):
             if not is_plain(kind):
                 return Opaque("argument-type", f"`{what}` is a `{kind.__name__}`, which may have its own rules")
-            if not isinstance(value, dict):
+            if not issubclass(kind, dict):
                 check(f"len({name}) == {len(value)}", f"`{what}` has {len(value)} items")
             return Known(value, name)
         return Known(value, name, loose=True)
@@ -335,7 +334,7 @@ class Recorder(Memory):
             if isinstance(value.items, dict):
                 return {key: self.static(item) for key, item in value.items.items()}
             parts = [self.static(item) for item in value.items]
-            return value.kind(*parts) if hasattr(value.kind, "_fields") else value.kind(parts)
+            return tuple.__new__(value.kind, parts) if hasattr(value.kind, "_fields") else value.kind(parts)
         if isinstance(value, Opaque):
             raise value.error()
         if isinstance(value, Arr):

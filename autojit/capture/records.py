@@ -6,7 +6,8 @@ import dataclasses
 import types
 from typing import Any
 
-from autojit.capture.values import Method, overridden
+from autojit.capture.protocols import overridden
+from autojit.capture.values import Method
 from autojit.errors import CannotCapture
 
 MISSING = object()

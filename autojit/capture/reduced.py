@@ -172,7 +172,7 @@ class Reductions(RaggedViews):
         params = {name: value for name, value in part.params.items() if name in ("axis", "keepdims")}
         ddof = part.params.get("correction", part.params.get("ddof", 0))
         dtype = _moment_dtype(part, None)
-        if dtype.kind != "f" or not isinstance(ddof, int):
+        if dtype.kind != "f" or not isinstance(ddof, int) or not np.can_cast(part.full.dtype, dtype):
             raise CannotCapture("keyword", "this variance of elements whose number the run decides")
         center = self._mean(part, {**params, "axis": part.axes, "keepdims": True})
         full = part.full

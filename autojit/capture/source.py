@@ -282,10 +282,16 @@ def compile_body(
     return code
 
 
+#: The flags of code with `*args` and `**kwargs`.
+_STARS = 0x04 | 0x08
+
+
 def same_code(one: types.CodeType, other: types.CodeType) -> bool:
     """Whether two code objects do the same at the same lines."""
     if (
         one.co_code != other.co_code
+        or (one.co_argcount, one.co_posonlyargcount, one.co_kwonlyargcount, one.co_flags & _STARS)
+        != (other.co_argcount, other.co_posonlyargcount, other.co_kwonlyargcount, other.co_flags & _STARS)
         or one.co_names != other.co_names
         or one.co_varnames != other.co_varnames
         or one.co_freevars != other.co_freevars

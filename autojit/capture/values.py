@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import collections
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -454,26 +453,6 @@ def is_number(value: Any) -> bool:
 def plain(value: Any) -> Any:
     """A NumPy scalar that may be a Python number of the same value, where that makes no difference."""
     return replace(value, python=None) if isinstance(value, Arr) and value.python is not None else value
-
-
-HEAP_TYPE = 1 << 9
-_PLAIN_CONTAINERS = (list, tuple, dict, collections.OrderedDict, collections.defaultdict)
-#: What a class must not define when its instances are to be read like the tuple or the record that they are.
-_PROTOCOL = frozenset(
-    f"__{name}__"
-    for name in "len iter next getitem contains bool eq ne lt le gt ge hash getattr getattribute setattr get call "
-    "reversed index add radd iadd mul rmul imul sub rsub truediv rtruediv matmul rmatmul pow neg abs float int".split()
-)
-
-
-def overridden(kind: type) -> set[str]:
-    """What Python classes (not C types) define for the instances of a type."""
-    return {name for base in kind.__mro__ if base.__flags__ & HEAP_TYPE for name in vars(base)}
-
-
-def is_plain(kind: type) -> bool:
-    """Whether a container type is one of Python's own, or a named tuple without rules of its own."""
-    return kind in _PLAIN_CONTAINERS or (hasattr(kind, "_fields") and not overridden(kind) & _PROTOCOL)
 
 
 _ONE = np.zeros(2, np.complex128)  # memory for dummies; never read, never written

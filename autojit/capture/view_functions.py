@@ -9,9 +9,9 @@ import numpy as np
 
 from autojit.capture.histograms import histogram
 from autojit.capture.lengths import filled_up
-from autojit.capture.lists import from_list
+from autojit.capture.lists import from_list, is_index_tuple, is_list
 from autojit.capture.put_functions import rule_copyto, rule_fill_diagonal, rule_place, rule_put, rule_putmask
-from autojit.capture.values import Arr, Items, Known, Storage, make_dummy, plain
+from autojit.capture.values import Arr, Items, Known, Rows, Storage, make_dummy, plain
 from autojit.capture.windows import rule_windows
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec, is_compiled
@@ -29,16 +29,23 @@ def _rule_transpose(self: Any, array: Arr, *axes: Any, **kwargs: Any) -> Arr:
 def _rule_reshape(self: Any, array: Arr, *shape: Any, **kwargs: Any) -> Arr:
     order = self.static(kwargs.pop("order", Known("C")))
     copy = self.static(kwargs.pop("copy", Known(None)))
+    self.ask(np.reshape, make_dummy((1,), np.dtype(bool)), (1,), order)
+    order = order.upper() if isinstance(order, str) else "C"
     if len(shape) == 2 and isinstance(shape[1], Known) and shape[1].value in ("C", "F", "A"):
         shape, order = shape[:1], shape[1].value
     wanted = kwargs.get("shape", shape[0] if len(shape) == 1 else Items(tuple, list(shape)))
     if copy is False or kwargs.keys() - {"shape"} or not (shape or kwargs):
         raise CannotCapture("keyword", "an argument of a reshape")
-    return self.reshape(self.copy(array, order="K") if copy else array, self.static(filled_up(self, wanted)), order)
+    if copy:
+        is_other_way = order == "F" or (order == "A" and array.dummy.flags.fnc)
+        array = self.copy(array, order="F" if is_other_way else "C")
+    return self.reshape(array, self.static(filled_up(self, wanted)), order)
 
 
 def _rule_ravel(self: Any, array: Arr, order: Any = Known("C")) -> Arr:
     order = self.static(order)
+    self.ask(np.ravel, make_dummy((1,), np.dtype(bool)), order)
+    order = order.upper() if isinstance(order, str) else "C"
     self.layout_matters(array)
     flags = array.dummy.flags
     if array.dummy.ndim == 1 or (order == "K" and flags.c_contiguous):
@@ -303,8 +310,15 @@ def _rule_vecdot(self: Any, left: Any, right: Any, axis: Any = Known(-1)) -> Any
 def _rule_block(self: Any, arrays: Any) -> Any:
     """`np.block`: the innermost lists are joined along the last axis, those around them along the one before."""
 
+    def opened(value: Any) -> Any:
+        if is_index_tuple(value):
+            raise CannotCapture("raises", "TypeError: only lists can be used to arrange blocks, not tuples")
+        if not (is_list(value) or isinstance(value, Rows)):
+            return value
+        return Items(list, [opened(item) for item in self.as_items(value).values])
+
     def depth(value: Any) -> int:
-        if not (isinstance(value, Items) and value.kind is list):
+        if not isinstance(value, Items):
             return 0
         found = {depth(item) for item in value.values}
         if len(found) != 1:
@@ -325,8 +339,9 @@ def _rule_block(self: Any, arrays: Any) -> Any:
         parts = Items(list, [join(item, level + 1) for item in value.values])
         return self.call_row(TABLE["np.concatenate"], [parts], {"axis": Known(level - levels)}, np.concatenate)
 
+    arrays = opened(arrays)
     levels = depth(arrays)
-    if not levels or any(isinstance(leaf, Items) for leaf in leaves(arrays)):
+    if not levels:
         raise CannotCapture("keyword", "`np.block` of no list")
     found = leaves(arrays)
     ndim = max(levels, *(leaf.dummy.ndim for leaf in found))
@@ -369,9 +384,10 @@ def _method_conj(self: Any, array: Arr) -> Any:
 
 
 def _rule_matrix_power(self: Any, array: Arr, n: Any) -> Any:
-    if array.kind == "array" and self.static(n) == 1:
+    power = self.static(n)
+    if array.kind == "array" and power == 1:
         # NumPy returns the array itself.
-        self.ask(np.linalg.matrix_power, array.dummy, 1)
+        self.ask(np.linalg.matrix_power, array.dummy, power)
         return array
     return self.call_row(TABLE["np.linalg.matrix_power"], [array, n], {}, np.linalg.matrix_power)
 

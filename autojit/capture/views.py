@@ -12,7 +12,7 @@ from autojit.capture import layout
 from autojit.capture.inverse import READONLY_VIEWS
 from autojit.capture.lengths import note_shape
 from autojit.capture.lists import MOST, check_axes, from_list, is_index_tuple, is_list
-from autojit.capture.overlap import items_are_apart, vector_is_apart
+from autojit.capture.overlap import are_in_order, items_are_apart, vector_is_apart
 from autojit.capture.recorder import Recorder
 from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym, ViewStep, make_dummy, plain
 from autojit.capture.words import describe
@@ -159,6 +159,7 @@ class Views(Recorder):
         if isinstance(value, Arr) and value.dtype == array.dtype:
             value = plain(value)
         vector_is_apart(array, index, operands, value)
+        are_in_order(self, array, index, self._parts(key), value)
         whole, new = self.read(array), self.operand(value)
         if self.builder.predicate is None or any(operand.spec.dtype == np.bool_ for operand in operands):
             self.write(array, self._node("setitem", [whole, new, *operands], {"index": index})[0])

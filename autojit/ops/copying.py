@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from autojit.errors import CannotCapture
 from autojit.ir.op import Op
@@ -29,6 +31,7 @@ def _band(function: Any, keeps: Callable[[Any, int], Any]) -> Op:
     """`np.tril` and `np.triu`: zeros on one side of a diagonal."""
 
     def rule(m: Any, k: int = 0) -> Any:
+        k = operator.index(k)
         if m.ndim < 2:
             m = jnp.broadcast_to(m, (m.shape[0], m.shape[0]))
         rows, columns = (lax.broadcasted_iota(jnp.int64, m.shape, m.ndim - n) for n in (2, 1))
@@ -67,15 +70,21 @@ def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """`np.roll` by joining two slices."""
     if axis is None:
         return _roll(a.reshape(-1), shift, 0).reshape(a.shape)
-    pairs = np.broadcast(shift, axis)
-    for step, place in pairs:
-        place = int(place) + a.ndim if place < 0 else int(place)
+    for step, place in np.broadcast(shift, normalize_axis_tuple(axis, a.ndim, allow_duplicate=True)):
+        place = int(place)
         length = a.shape[place]
         step = int(step) % length if length else 0
         if step:
             first = lax.slice_in_dim(a, length - step, length, axis=place)
             a = overlay([first, lax.slice_in_dim(a, 0, length - step, axis=place)], place)
     return a
+
+
+def _repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
+    counts = np.asarray(repeats)
+    if not np.can_cast(counts.dtype, np.int64) or np.any(counts < 0):
+        raise ValueError("counts must be integers that are not negative")
+    return jnp.repeat(a, counts.astype(np.int64), axis=axis)
 
 
 def _append(arr: Any, values: Any, axis: int | None = None) -> Any:
@@ -180,7 +189,7 @@ COPIES = (
     ),
     moving(
         np.repeat,
-        lambda a, repeats, axis=None: jnp.repeat(a, np.asarray(repeats).astype(np.int64), axis=axis),
+        _repeat,
         ("a",),
         ("repeats", "axis"),
         methods=("repeat",),

@@ -118,8 +118,10 @@ def _nan_to_num(x: Any, dtype: Any, nan: float = 0.0, posinf: Any = None, neginf
         return x
     info = np.finfo(x.dtype)
     high, low = info.max if posinf is None else posinf, info.min if neginf is None else neginf
-    x = jnp.where(x != x, np.asarray(nan, x.dtype), jnp.where(x == np.inf, np.asarray(high, x.dtype), x))
-    return jnp.where(x == -np.inf, np.asarray(low, x.dtype), x)
+    found = (x != x, nan), (x == np.inf, high), (x == -np.inf, low)  # before any of them is replaced by another
+    for where, value in found:
+        x = jnp.where(where, np.asarray(value, x.dtype), x)
+    return x
 
 
 def _isclose(x: Any, y: Any, dtype: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:

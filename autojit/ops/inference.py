@@ -70,10 +70,12 @@ def by_shape(
     shapes_of = shapes_by(name, rule)
 
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
-        return cached(tuple(specs), tuple(params.items()))
+        pairs = tuple(params.items())
+        return cached(tuple(specs), pairs, repr(pairs))
 
     @lru_cache(maxsize=4096)
-    def cached(specs: tuple[Spec, ...], pairs: tuple[tuple[str, Any], ...]) -> tuple[Spec, ...]:
+    def cached(specs: tuple[Spec, ...], pairs: tuple[tuple[str, Any], ...], _: str) -> tuple[Spec, ...]:
+        # The text tells numbers apart that are equal: 1 from 1.0 and True.
         params = dict(pairs)
         wanted = [common_dtype(specs)]
         if dtype is not None:

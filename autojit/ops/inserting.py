@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from autojit.errors import CannotCapture
 from autojit.ir.op import Op
@@ -32,7 +33,7 @@ def _kept(length: int, obj: Any) -> np.ndarray:
 
 
 def _delete(arr: Any, obj: Any, axis: Any = None) -> Any:
-    arr, axis = (arr.reshape(-1), 0) if axis is None else (arr, axis % arr.ndim)
+    arr, axis = (arr.reshape(-1), 0) if axis is None else (arr, normalize_axis_index(axis, arr.ndim))
     kept = _kept(arr.shape[axis], obj)
     cuts = np.flatnonzero(np.diff(kept) != 1) + 1
     runs = [run for run in np.split(kept, cuts) if len(run)]

@@ -133,8 +133,9 @@ ROWS: tuple[Op, ...] = (
     reduction(np.prod, moments.prod, params=_TYPED, methods=("prod",), adds=True, check=of_product),
     reduction(np.mean, moments.mean, params=_TYPED, dtypes=_INEXACT, methods=("mean",)),
     # With a complex `dtype` NumPy takes complex squares, and divides complex numbers.
-    reduction(np.std, moments.std, params=_MOMENT, dtypes="f", methods=("std",), adds=True),
-    reduction(np.var, moments.var, params=_MOMENT, dtypes="f", methods=("var",), adds=True),
+    # ... and with a narrow one it takes the distances of the elements as they are.
+    reduction(np.std, moments.std, params=_MOMENT, dtypes="f", methods=("std",), adds=True, fits="safe"),
+    reduction(np.var, moments.var, params=_MOMENT, dtypes="f", methods=("var",), adds=True, fits="safe"),
     reduction(
         np.max,
         extremes.maximum,
@@ -162,8 +163,9 @@ ROWS: tuple[Op, ...] = (
     reduction(np.nansum, moments.nansum, params=_TYPED, adds=True),
     reduction(np.nanprod, moments.nanprod, params=_TYPED, adds=True, check=of_nanproduct),
     reduction(np.nanmean, moments.nanmean, params=_TYPED, dtypes=_INEXACT, adds=True),
-    reduction(np.nanvar, moments.nanvar, params=_NAN_MOMENT, adds=True),
-    reduction(np.nanstd, moments.nanstd, params=_NAN_MOMENT, adds=True),
+    # NumPy takes the distances, and their squares, in the dtype of the elements.
+    reduction(np.nanvar, moments.nanvar, params=_NAN_MOMENT, adds=True, fits="equiv"),
+    reduction(np.nanstd, moments.nanstd, params=_NAN_MOMENT, adds=True, fits="equiv"),
     reduction(np.nanmax, _extreme_of_rest(True), kinds="biuf", bitwise="f", rounds="extreme"),
     reduction(np.nanmin, _extreme_of_rest(False), kinds="biuf", bitwise="f", rounds="extreme"),
     *scan.ROWS,

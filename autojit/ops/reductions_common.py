@@ -81,7 +81,7 @@ def run_dummy(call: Callable[..., Any], specs: Sequence[Spec], params: dict[str,
 
 
 def reduction_infer(
-    call: Callable[..., Any], axis: Any = None, kinds: str = "", dtypes: str = "", *, adds: bool = False
+    call: Callable[..., Any], axis: Any = None, kinds: str = "", dtypes: str = "", *, adds: bool = False, fits: Any = ""
 ) -> Callable[..., tuple[Spec, ...]]:
     """Specs of a reduction of its first operand.
 
@@ -91,6 +91,7 @@ def reduction_infer(
         kinds: The kinds of the operand's dtype that have a lowering; "" for all.
         dtypes: The same for the `dtype` argument.
         adds: Whether it adds up or multiplies in the dtype of its result.
+        fits: How the operand can be cast to the `dtype` argument, by the words of `np.can_cast`; "" for any way.
     """
 
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
@@ -101,6 +102,8 @@ def reduction_infer(
             raise TypeError(f"this reduction of dtype `{specs[0].dtype}` is not compiled")
         if dtypes and params.get("dtype") is not None and np.dtype(params["dtype"]).kind not in dtypes:
             raise TypeError(f"this reduction with `dtype={params['dtype']}` is not compiled")
+        if fits and not np.can_cast(specs[0].dtype, params.get("dtype") or specs[0].dtype, fits):
+            raise TypeError(f"this reduction of dtype `{specs[0].dtype}` is not compiled with another `dtype=`")
         if adds:
             check_half(specs[0], spec.dtype)
         axes = normal_axes(params.get("axis", axis), specs[0].ndim)
@@ -133,6 +136,7 @@ def reduction(
     kinds: str = "",
     dtypes: str = "",
     adds: bool = False,
+    fits: Any = "",
     check: Rule | None = None,
     **more: Any,
 ) -> Op:
@@ -147,6 +151,7 @@ def reduction(
         kinds: The kinds of the operand's dtype that `rule` takes; "" for all.
         dtypes: The same for the `dtype` argument.
         adds: Whether it adds up or multiplies in the dtype of its result.
+        fits: How the operand can be cast to the `dtype` argument, by the words of `np.can_cast`; "" for any way.
         check: Tells of the operand where the data must be left to NumPy; `None` for nowhere.
         more: Other fields of the row.
     """
@@ -156,7 +161,7 @@ def reduction(
         "reduction",
         ("a",),
         params=params,
-        infer=reduction_infer(function, axis, kinds, dtypes, adds=adds),
+        infer=reduction_infer(function, axis, kinds, dtypes, adds=adds, fits=fits),
         lower=reduction_lower(rule, axis, check),
         traps=check is not None,
         sharding="reduction",

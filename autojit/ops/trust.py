@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
 import types
 from collections.abc import Container, Mapping
@@ -15,24 +16,31 @@ TRUSTED = ("numpy", "scipy", "math", "cmath", "operator", "builtins")
 _LIBRARIES = sys.stdlib_module_names.union(TRUSTED)
 #: The constants of modules that have no `__all__`.
 _CONSTANTS = frozenset("pi e tau inf nan infj nanj Ellipsis NotImplemented __debug__".split())
+#: The flag of classes that are made at run time.
+_HEAP_TYPE = 1 << 9
 #: What is told by where it was written.
 _WRITTEN = types.FunctionType | types.MethodType | type | types.ModuleType
 
 
 def home_of(value: Any) -> str:
     """The name of the module in which something was written: a function or method, a class, else the object's class."""
-    if isinstance(value, types.MethodType):
+    kind = type(value)  # to ask an object for its class may run code of its own
+    if issubclass(kind, types.MethodType):
         return home_of(value.__func__)
-    if isinstance(value, types.FunctionType):  # `functools.wraps` copies `__module__`
+    if issubclass(kind, types.FunctionType):  # `functools.wraps` copies `__module__`
         return str(value.__globals__.get("__name__") or value.__module__ or "")
-    if isinstance(value, types.ModuleType):
+    if issubclass(kind, types.ModuleType):
         return str(vars(value).get("__name__", ""))
-    return (value if isinstance(value, type) else type(value)).__module__ or ""
+    return (value if issubclass(kind, type) else kind).__module__ or ""
 
 
 def is_trusted(value: Any) -> bool:
     """Whether an object is of a package that does not change."""
-    return _package_of(value) in TRUSTED
+    package = _package_of(value)
+    if package == "builtins":  # so says a class of text that was executed without a name of its module, too
+        kind = value if issubclass(type(value), type) else type(value)
+        return getattr(builtins, kind.__name__, None) is kind or not kind.__flags__ & _HEAP_TYPE
+    return package in TRUSTED
 
 
 def is_put_there(namespace: Mapping[str, Any], name: str, value: Any) -> bool:

@@ -170,8 +170,15 @@ def _at_least(factor: int, least: np.ndarray, t: np.ndarray) -> tuple[Any, Any]:
     return np.where(least <= 0, 0, t[-1] + 1), np.full_like(t, t[-1])
 
 
+def can_narrow(reach: Reach, span: Span) -> bool:
+    """Whether `narrowed` leaves just the places in a span, and none beside them."""
+    is_plain = not (reach.anywhere or reach.varies or reach.stride != 1 or reach.backward)
+    has_symbols = any(bound is not None and bound.symbols for bound in (span.low, span.high))
+    return is_plain and span.is_exact and not has_symbols
+
+
 def narrowed(access: Access, spans: Mapping[int, Span], trips: Trips) -> Access:
-    """The access of a part: on some axes of the array, only the places in a span of what is touched."""
+    """The access of a part: on some axes of the array, only the places in a span of what is touched, or more."""
     reaches = list(access.reaches)
     for axis, span in spans.items():
         reach = reaches[axis]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from autojit.ir.graph import Graph, Node, Operand, Value, values_of
-from autojit.passes.access import Access, Refused, access_of, axes_of, meeting, narrowed, told, whole_of
+from autojit.passes.access import Access, Refused, access_of, axes_of, can_narrow, meeting, narrowed, told, whole_of
 from autojit.passes.affine import Affine, Trips
 from autojit.passes.ragged import Masks, Span, needs
 
@@ -85,12 +85,16 @@ class _Write:
         access: The elements that the index names.
         real: Those that may change: a selection may write others back as they were.
         select: The node that selects them.
+        is_exact: Whether `real` are just those that are selected; else they are among these.
+        moves: Whether others may be selected in each trip.
     """
 
     node: Node
     access: Access
     real: Access
     select: Node | None = None
+    is_exact: bool = True
+    moves: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -206,7 +210,10 @@ class _Analysis:
             return write
         for read, seen, version in storage.reads:
             if read is old and version == len(storage.writes) and seen.equals(access):
-                write.real = self._part(node, access, select.outputs[0].spec.ndim, {span[0]: span[1]})
+                ndim, spans = select.outputs[0].spec.ndim, {span[0]: span[1]}
+                write.real, write.moves = self._part(node, access, ndim, spans), span[1].moves
+                found = self._on_axes(node, access, ndim, spans)
+                write.is_exact = bool(found) and all(can_narrow(access.reaches[at], one) for at, one in found.items())
                 write.select = select
                 self.kept[select.outputs[0].name] = old.outputs[0].name
                 self.result.kept[select.outputs[0].name] = storage.number
@@ -216,17 +223,21 @@ class _Analysis:
         return self.makers.get(operand.name) if isinstance(operand, Value) else None
 
     def _part(self, node: Node, access: Access, ndim: int, spans: Mapping[int, Span]) -> Access:
-        """The part of an access that spans of some axes of the value (of `ndim` axes) leave."""
+        """The part of an access that spans of some axes of the value (of `ndim` axes) leave, or more."""
+        return narrowed(access, self._on_axes(node, access, ndim, spans), self.trips)
+
+    def _on_axes(self, node: Node, access: Access, ndim: int, spans: Mapping[int, Span]) -> dict[int, Span]:
+        """Spans by the array's axes, as far as these are known."""
         axes = axes_of(node.keywords["index"], len(access.reaches))
         if axes is None or any(reach.varies for reach in access.reaches):
-            return access
+            return {}
         found = {}
         for place, span in spans.items():
             place += len(axes) - ndim if place >= 0 else len(axes)
             axis = axes[place] if 0 <= place < len(axes) else None
             if axis is not None:
                 found[axis] = span
-        return narrowed(access, found, self.trips)
+        return found
 
     def _narrow(self) -> None:
         """Leave out what is read for nothing: elements that only a mask that is false there lets through."""
@@ -281,7 +292,7 @@ class _Analysis:
             self._classify(storage, node, access, version)
         last = tuple(write.access.fixed for write in writes)
         for i, one in enumerate(writes):
-            if last[i] and one.select is not None and not one.real.fixed:
+            if last[i] and one.moves:
                 raise Refused(f"parts of {told(head)} that move are written through a mask")
             own = meeting(one.access, one.access, trips)
             if not last[i] and (own.earlier or own.later):
@@ -297,7 +308,8 @@ class _Analysis:
         meetings = [meeting(access, write.real, self.trips) for write in storage.writes]
         for number in reversed(range(version)):
             write = storage.writes[number]
-            if access.equals(write.access) and (write.select is None or access.reaches == write.real.reaches):
+            is_whole = write.select is None or (write.is_exact and access.reaches == write.real.reaches)
+            if is_whole and access.equals(write.access):
                 self.result.stored[name] = storage.number, number
                 return
             if meetings[number].same:

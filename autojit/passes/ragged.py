@@ -14,14 +14,23 @@ from autojit.passes.affine import Affine, form_of
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The places `low <= k < high` of an axis; `None` where there is no bound."""
+    """The places `low <= k < high` of an axis; `None` where there is no bound.
+
+    Attributes:
+        is_exact: Whether these are the places; else they are among these.
+        moves: Whether they may be others in each trip, by these bounds or by one that was left out.
+    """
 
     low: Affine | None = None
     high: Affine | None = None
+    is_exact: bool = True
+    moves: bool = False
 
     def meet(self, other: Span) -> Span:
         """The places in both; of two bounds on one side the first is kept."""
-        return Span(self.low or other.low, self.high or other.high)
+        is_exact = self.is_exact and other.is_exact
+        is_exact = is_exact and None in (self.low, other.low) and None in (self.high, other.high)
+        return Span(self.low or other.low, self.high or other.high, is_exact, self.moves or other.moves)
 
 
 #: By axis of a value: the part that is needed. `None` in the place of all of this: nothing is.
@@ -80,9 +89,10 @@ class Masks:
         bound = form_of(second, forms) if second.spec.kind == "python" else None
         if bound is None or not self._is_count(first):
             return None
+        moves = bound.coefficient != 0
         if name.startswith("np.less"):
-            return -1, Span(None, bound if name == "np.less" else bound.plus(_ONE))
-        return -1, Span(bound if name == "np.greater_equal" else bound.plus(_ONE), None)
+            return -1, Span(None, bound if name == "np.less" else bound.plus(_ONE), moves=moves)
+        return -1, Span(bound if name == "np.greater_equal" else bound.plus(_ONE), None, moves=moves)
 
     def _is_count(self, operand: Operand) -> bool:
         """Whether a value is 0, 1, 2, ..., and not 0 alone, which would stand for all elements of an axis."""

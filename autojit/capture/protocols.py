@@ -1,0 +1,36 @@
+"""What classes of Python's define for their instances: rules of their own, which capture must not pass over."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+HEAP_TYPE = 1 << 9
+_PLAIN_CONTAINERS = (list, tuple, dict, collections.OrderedDict, collections.defaultdict)
+#: What a class must not define when its instances are to be read like the tuple or the record that they are.
+_PROTOCOL = frozenset(
+    f"__{name}__"
+    for name in "len iter next getitem contains bool eq ne lt le gt ge hash getattr getattribute setattr get call "
+    "reversed index neg pos abs invert round float int complex array array_ufunc array_function array_interface "
+    "array_struct".split()
+) | frozenset(
+    f"__{form}{name}__"
+    for form in ("", "r", "i")
+    for name in "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
+)
+
+
+def overridden(kind: type) -> set[str]:
+    """What Python classes (not C types) define for the instances of a type."""
+    return {name for base in kind.__mro__ if base.__flags__ & HEAP_TYPE for name in vars(base)}
+
+
+def is_plain(kind: type) -> bool:
+    """Whether a container type is one of Python's own, or a named tuple without rules of its own."""
+    return kind in _PLAIN_CONTAINERS or (hasattr(kind, "_fields") and not overridden(kind) & _PROTOCOL)
+
+
+def plain_attribute(value: Any, name: str, default: Any = None) -> Any:
+    """An attribute of an object; the default where a class of Python's would run code to find it."""
+    runs_code = overridden(type(value)) & {"__getattr__", "__getattribute__", name}
+    return default if runs_code else getattr(value, name, default)
