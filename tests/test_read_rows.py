@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -59,6 +61,59 @@ def mean_into(x, out):
 def test_half_sums_are_stored_where_the_result_goes():
     with np.errstate(over="ignore"):
         sequence(mean_into, (np.full((3000, 2), 100, np.float16), np.zeros(2, np.float16)), rtol=1e-2)
+
+
+def half_sums(x):
+    return np.mean(x, axis=0, dtype=np.float16), x.mean(axis=0, dtype="f2"), x.mean(axis=0), x[:, 0].mean(dtype="f2")
+
+
+def half_traces(x):
+    return np.trace(x), x.trace(axis1=1, axis2=0)
+
+
+def test_half_sums_along_rows():
+    with np.errstate(over="ignore"):
+        sequence(half_sums, (np.ones((5000, 2), np.float16),), (np.ones((5000, 2)),), rtol=2e-3)
+        sequence(half_traces, (np.ones((3000, 3000, 1), np.float16)[:, :, :1] * np.float16(0.9),), rtol=2e-3)
+
+
+def parts_of_floats(x):
+    return np.frexp(x)
+
+
+def test_fractions_of_small_half_numbers():
+    sequence(parts_of_floats, (np.array([2.0**-20, 6e-8, 2.0**-14, 1.0, 0.0, -3e-6, np.inf], np.float16),))
+
+
+def quantile(x):
+    return np.quantile(x, np.float64(0.3)), np.percentile(x, np.float64(30))
+
+
+def test_the_type_of_a_quantile_with_nan():
+    values = np.arange(9, dtype=np.float32)
+    missing = values.copy()
+    missing[3] = np.nan
+    sequence(quantile, (values,), (missing,), (values,))
+    try:
+        assert type(aj.jit_compile(quantile)(values)[0]) is np.float64
+        assert type(aj.jit_compile(quantile)(missing)[0]) is np.float32
+    except aj.AutojitError:
+        pass  # refused, or left
+
+
+def counted(x):
+    return np.histogram(x > 0.5, bins=2)[0] * 1.0
+
+
+def test_questions_do_not_warn():
+    fast = aj.autocluster(policy="eager")(counted)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        fast(np.linspace(0, 1, 9))
+    with warnings.catch_warnings(record=True) as expected:
+        warnings.simplefilter("always")
+        counted(np.linspace(0, 1, 9))
+    assert len(found) == len(expected)
 
 
 # ---- what is refused

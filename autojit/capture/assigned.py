@@ -31,6 +31,17 @@ def assigned_after(statements: Sequence[ast.stmt]) -> _Bound:
     return assigned_before([*statements, marker], frozenset()).get(id(marker), frozenset())
 
 
+def bound_at_first(statements: Sequence[ast.stmt]) -> _Bound:
+    """The names that a run of statements binds anew before there is any way to leave it."""
+    bound: set[str] = set()
+    for node in statements:
+        if isinstance(node, ast.Assign):  # a name may mean the same object after `x += y`
+            bound |= surely_bound(node)
+        elif not isinstance(node, ast.Expr):
+            break
+    return frozenset(bound)
+
+
 class _Assigned:
     """A forward walk over structured statements; where an end is never reached, its names are `None`."""
 

@@ -102,6 +102,9 @@ class Calls(Builtins):
             return self._inline(Known(STAND_INS[target]), args, kwargs)
         if isinstance(target, types.BuiltinMethodType) and isinstance(target.__self__, np.ufunc):
             return self.call_partial(Partial(target.__self__, target.__name__), args, kwargs)
+        if function.path is not None and self.find_row(target) is not None:
+            # A node calls this very object; its guard asks for the code, or for the class.
+            self.prologue.check(f"{function.path} is {self.prologue.constant(target)}", "a function is the same object")
         try:
             result = self.call_numpy(target, args, kwargs)
         except CannotCapture as error:

@@ -23,6 +23,7 @@ from autojit.errors import CannotCapture, comes_from_a_signal
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
 from autojit.ops.chapters import TABLE
+from autojit.ops.declared import DECLARED
 from autojit.ops.elementwise_rounding import clip_call
 from autojit.ops.host import host_function
 from autojit.ops.host_calls import METHOD_PARAMETERS
@@ -313,9 +314,7 @@ class Functions(Arrays):
             if args and row.params and isinstance(args[0], Known) and isinstance(args[0].value, str):
                 kwargs = {row.params[0]: args[0], **kwargs}  # the subscripts of `np.einsum`
                 args = args[1:]
-            strings = [a for a in args[:1] if isinstance(a, Known) and isinstance(a.value, str)]  # np.einsum's
-            args = args[len(strings) :]
-            given = {**dict(zip(row.params, strings, strict=False)), **dict(zip(fixed, args, strict=False))}
+            given = dict(zip(fixed, args, strict=False))
             given["*"] = args[len(fixed) :]
             return {**given, **kwargs}
         names = [name.strip("[]") for name in row.operands]
@@ -361,9 +360,13 @@ class Functions(Arrays):
     def sort_row(self, row: Op, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         operands: list[Any] = []
         params: dict[str, Any] = {}
+        # What a user has written may tell a list from a tuple, and NumPy's ints from Python's.
+        is_declared = row.operands == ("*args",) and any(id(function) in DECLARED for function in row.numpy)
         for name in row.operands:
             if name.startswith("*"):
                 for value in given.pop("*", []):
+                    if is_declared and (is_list(value) or isinstance(value, Rows)):
+                        raise CannotCapture("argument-type", f"a list or tuple as an argument of `{row.name}`")
                     operands.append(self._array_operand(value))
             elif name.startswith("["):
                 sequence, count = given.pop(name.strip("[]"), None), len(operands)
@@ -385,6 +388,8 @@ class Functions(Arrays):
                 raise CannotCapture("keyword", f"`{name}=` of `{row.name}`")
             params[name] = self.parameter(name, value)
             self._refuse_kind(row, name, value)
+            if is_declared and repr(self.static(value)) != repr(params[name]):
+                raise CannotCapture("argument-type", f"`{name}=` of `{row.name}`, which is no plain number or text")
         if params.get("ddof") and "correction" in params:
             raise CannotCapture("raises", "ValueError: ddof and correction can't be provided simultaneously.")
         return operands, params

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from autojit.capture.lookups import Lookup
+from autojit.capture.lookups import Lookup, is_in_class
 from autojit.capture.values import Arr, Items, Known, Rows
 
 
@@ -15,8 +15,8 @@ def is_plain_in(lookup: Lookup, env: Mapping[str, Any]) -> bool:
     if not lookup.steps:
         return value is not None
     (first, *more) = lookup.steps
-    if isinstance(value, Known) and not any(step.variable for step in lookup.steps):
-        return lookup.checked(frozenset((lookup.root,)), {})(value.value)
+    if isinstance(value, Known):  # no guard asks for what other objects of its class have in their dictionaries
+        return is_in_class(value.value, lookup.steps)
     kind = list if isinstance(value, Rows) else value.kind if isinstance(value, Items) else None
     if isinstance(value, Arr) and value.kind == "array":
         kind = type(value.dummy)

@@ -9,9 +9,11 @@ from __future__ import annotations
 import ast
 import builtins
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from autojit.ir.syntax import walk
 
 #: What a class may hold under a name that is only bound to the object, or read out of it.
 _HARMLESS = (
@@ -52,6 +54,16 @@ class Lookup:
         """The variables that it reads, in order."""
         return self.root, *(step.variable for step in self.steps if step.variable)
 
+    def may_be_set_by(self, statements: Sequence[ast.stmt]) -> bool:
+        """Whether statements assign to an attribute or item on the way to the function."""
+        stored = [node for one in statements for node in walk(one) if isinstance(getattr(node, "ctx", None), ast.Store)]
+        names = {step.attribute for step in self.steps}
+        has_items = any(not step.attribute for step in self.steps)
+        return any(
+            node.attr in names if isinstance(node, ast.Attribute) else has_items and isinstance(node, ast.Subscript)
+            for node in stored
+        )
+
     def given(self, local: frozenset[str]) -> tuple[str, ...]:
         """The local ones of them: those that `checked` has to be given."""
         return tuple(name for name in self.variables if name in local) if self.steps else ()
@@ -90,6 +102,18 @@ class Lookup:
             return True
 
         return is_plain
+
+
+def is_in_class(value: Any, steps: Sequence[Step]) -> bool:
+    """Whether all objects of a value's class have, in the class, what is looked up; or a module has it."""
+    for step in steps[:-1]:
+        if not isinstance(value, types.ModuleType) or step.attribute not in vars(value):
+            return False
+        value = vars(value)[step.attribute]
+    name = steps[-1].attribute
+    if isinstance(value, types.ModuleType):
+        return name in vars(value)
+    return bool(name) and _place_of(type(value), name) == _IN_CLASS
 
 
 def lookup_of(function: ast.expr) -> Lookup | None:

@@ -28,7 +28,7 @@ def observe(self: Any, op: Op, inputs: Sequence[Operand], params: dict[str, Any]
     if self.observed.get((op.name, self.line), ()) is None:
         raise CannotCapture("data-shape", f"the dtype or shape that `{op.name}` gives varies from call to call")
     given = repr(exact_key(tuple(params.items())))
-    key = (op.name, self.line, tuple(operand.spec for operand in inputs), layouts, given)
+    key = (op, self.line, tuple(operand.spec for operand in inputs), layouts, given)
     known = self.observed.get(key)
     if known is not None:
         return known

@@ -314,6 +314,7 @@ def _answered(region: Region, condition: str, then: Sequence[str] = ()) -> Any:
         lines.append(f"    if {TEMPORARY}[0] == {RETURN}:")
         for number, name in enumerate(region.live_return, 2):
             lines.append(f"        if {TEMPORARY}[{number}] is not {mark}.unset: {name} = {TEMPORARY}[{number}]")
+        lines += [f"        {name} = None" for name in region.dropped]
         # An asynchronous generator takes no other one.
         bare = all(node.value is None for s in region.statements for node in leaving(s) if isinstance(node, ast.Return))
         lines.append("        return" if bare else f"        return {TEMPORARY}[1]")
@@ -322,7 +323,8 @@ def _answered(region: Region, condition: str, then: Sequence[str] = ()) -> Any:
         lines.append(f"    {guard}{name} = {TEMPORARY}[{number}]")
     for kind, code, word in ((ast.Break, BREAK, "break"), (ast.Continue, CONTINUE, "continue")):
         if kind in kinds:
-            lines.append(f"    if {TEMPORARY}[0] == {code}: {word}")
+            lines += [f"    if {TEMPORARY}[0] == {code}:", f"        {TEMPORARY} = None", f"        {word}"]
+    lines += [f"    {name} = None" for name in region.dropped]
     lines.append(f"    {TEMPORARY} = None")  # or the results would live as long as the frame
     lines += [f"    {line}" for line in then]
     if ast.Break in kinds or ast.Continue in kinds or then:

@@ -11,7 +11,7 @@ _PLAIN_CONTAINERS = (list, tuple, dict, collections.OrderedDict, collections.def
 _PROTOCOL = frozenset(
     f"__{name}__"
     for name in "len iter next getitem contains bool eq ne lt le gt ge hash getattr getattribute setattr get call "
-    "reversed index neg pos abs invert round float int complex array array_ufunc array_function array_interface "
+    "reversed index del neg pos abs invert round float int complex array array_ufunc array_function array_interface "
     "array_struct".split()
 ) | frozenset(
     f"__{form}{name}__"

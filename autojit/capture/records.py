@@ -46,7 +46,8 @@ def is_simple_record(kind: type) -> bool:
     if vars(owner).get("__dataclass_fields__") is not kind.__dataclass_fields__:
         return False
     names = overridden(kind)
-    if "__get__" in names or "__getattribute__" in names or ("__setattr__" in names and not params.frozen):
+    has_rules = not names.isdisjoint(("__get__", "__getattribute__", "__del__"))
+    if has_rules or ("__setattr__" in names and not params.frozen):
         return False
     found = (find_in_class(kind, field.name) for field in dataclasses.fields(kind))
     return all(isinstance(f, types.MemberDescriptorType) or not hasattr(type(f), "__set__") for f in found)

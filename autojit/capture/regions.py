@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autojit.capture.assigned import assigned_after, assigned_before
+from autojit.capture.assigned import assigned_after, assigned_before, bound_at_first
 from autojit.capture.cells import is_empty
 from autojit.capture.lookups import Lookup, lookup_of
 from autojit.capture.names import TEMPORARY, Flow, names
@@ -74,6 +74,7 @@ class Region:
         once: Whether it runs no more often than the region it is an early part of, so that it needs no probe.
         lookup: How Python looks up the function of the native call whose arguments are the region's last statements.
         looks_at: The local variables that tell whether that runs code; `None` if nothing has to be seen before.
+        dropped: The live-ins that all ways bind anew and nobody reads again: the frame must not keep what they were.
         may_be_left: For the rest of a loop: whether a `break`, or its test, may leave it; then it has a `steady` form.
     """
 
@@ -94,6 +95,7 @@ class Region:
     may_be_left: bool = False
     lookup: Lookup | None = None
     looks_at: tuple[str, ...] | None = None
+    dropped: tuple[str, ...] = ()
 
     @property
     def exits(self) -> bool:
@@ -220,6 +222,8 @@ class RegionTree:
         maybe = needed - bound - usual
         at_entry = exposed.entry(statements, live_after, live_after)
         needed = (needed | (_bound_now_and_then(statements) & at_entry)) & (bound | usual)
+        after_return = found.binds & (self.flow.raised.get(id(first), frozenset()) | held)
+        dropped = needed & bound_at_first(statements) - after_return - frozenset(live_out)
         region = Region(
             len(self.regions),
             every,
@@ -229,11 +233,12 @@ class RegionTree:
             moving,
             maybe,
             depth,
-            tuple(sorted(found.binds & (self.flow.raised.get(id(first), frozenset()) | held))),
+            tuple(sorted(after_return)),
             tuple(sorted((needed | seen) & usual)),
             tuple(sorted((needed | seen) & self.late_names)),
             lookup=lookup,
             looks_at=looks_at,
+            dropped=tuple(sorted(dropped)),
         )
         self.regions.append(region)
         return region
@@ -244,9 +249,9 @@ class RegionTree:
         lookup = None if callee is None else lookup_of(callee.value)  # type: ignore[attr-defined] -- an assignment
         if callee is None or lookup is None or not lookup.steps:
             return lookup, None
-        before = names(statements[: statements.index(callee)]).binds
-        given = lookup.given(self.local_names)
-        return lookup, given if before.isdisjoint(given) else None
+        before, given = statements[: statements.index(callee)], lookup.given(self.local_names)
+        is_late = not names(before).binds.isdisjoint(given) or lookup.may_be_set_by(before)
+        return lookup, None if is_late else given
 
     def rest_region(self, statements: list[ast.stmt], own: set[str], moving: frozenset[str]) -> Region:
         """The region of statements that stand for the rest of a loop, with names of our `own` that are bound."""

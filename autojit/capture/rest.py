@@ -75,6 +75,7 @@ def add_rest(tree: RegionTree, native: Native, moving: frozenset[str]) -> None:
     tree.flow.raised[id(statements[0])] = tree.flow.raised.get(id(loop), frozenset())
     tree.bound[id(statements[0])] = before | {stop, counter}
     region = tree.rest_region(statements, {stop, counter}, moving | found.binds)
+    region.dropped = ()
     if not region.late:
         native.rest = region
         region.may_be_left = native.left is not None

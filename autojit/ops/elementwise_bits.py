@@ -106,6 +106,9 @@ def copysign(x: Any, y: Any) -> Any:
 
 def frexp(x: Any) -> tuple[Any, Any]:
     """Fraction in [0.5, 1) and exponent; zero, NaN and infinities come back as they are."""
+    if x.dtype == jnp.float16:  # to float32 its subnormal numbers are like all others
+        fraction, exponent = frexp(x.astype(jnp.float32))
+        return fraction.astype(x.dtype), exponent
     mantissa, bias = _LAYOUT[np.dtype(x.dtype).itemsize]
     pattern = exact.bits(x)
     field = ((pattern >> mantissa) & (2 * bias + 1)).astype(jnp.int32)

@@ -14,6 +14,7 @@ import numpy as np
 from autojit.errors import CannotCapture, Trapped
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
+from autojit.ir.warned import unheard
 from autojit.ops.declared import DECLARED
 from autojit.ops.families import small_dummy
 from autojit.ops.inference import compiled, public_name, specs_of
@@ -146,7 +147,7 @@ def _histogram_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spe
     if isinstance(bins, str):
         raise CannotCapture("data-shape", f"`bins={bins!r}`: the data decides the number of bins")
     edges = len(bins) if isinstance(bins, tuple) else int(bins) + 1
-    counts, borders = specs_of(np.histogram(np.zeros(1, specs[0].dtype), **params))
+    counts, borders = specs_of(unheard(lambda: np.histogram(np.zeros(1, specs[0].dtype), **params)))
     return compiled([Spec((edges - 1,), counts.dtype), Spec((edges,), borders.dtype)])
 
 

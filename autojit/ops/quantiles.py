@@ -97,6 +97,8 @@ def _quantile_lower(scale: int) -> Lower:
         width = (right - left).astype(spec.dtype)
         up, down = left.astype(spec.dtype) + width * rest, right.astype(spec.dtype) - width * (1 - rest)
         found = jnp.where(rest >= 0.5, down, up)
+        if not spec.shape and spec.dtype != x.dtype:
+            trap(jnp.any(missing))  # NumPy gives the NaN itself, of the dtype of the elements
         found = jnp.where(missing, ordered[-1].astype(spec.dtype), found)
         return (found.reshape(spec.shape),)
 

@@ -55,6 +55,8 @@ def _position(largest: bool) -> Callable[..., Any]:
 def _trace_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
     spec = run_dummy(np.trace, specs, params)
     axes = normal_axes((params.get("axis1", 0), params.get("axis2", 1)), specs[0].ndim)
+    if specs[0].ndim > 2:
+        check_half(specs[0], spec.dtype)
     return (Spec(reduced_shape(specs[0].shape, axes, False), spec.dtype, spec.kind),)
 
 

@@ -104,7 +104,7 @@ def reduction_infer(
             raise TypeError(f"this reduction with `dtype={params['dtype']}` is not compiled")
         if fits and not np.can_cast(specs[0].dtype, params.get("dtype") or specs[0].dtype, fits):
             raise TypeError(f"this reduction of dtype `{specs[0].dtype}` is not compiled with another `dtype=`")
-        if adds:
+        if adds or params.get("dtype") is not None:  # a mean of float16 is added up in float32 unless it is told
             check_half(specs[0], spec.dtype)
         axes = normal_axes(params.get("axis", axis), specs[0].ndim)
         return (Spec(reduced_shape(specs[0].shape, axes, bool(params.get("keepdims"))), spec.dtype, spec.kind),)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.capture import Capture
-from autojit.capture.layout import not_new
+from autojit.capture.layout import not_new, own_strides
 from autojit.capture.results import Constant, Container, FromPrologue, ListOf, Recipe, Result, Unset, ViewOf
 from autojit.capture.row_rules import place_of_rows
 from autojit.capture.streams import render, streams_of
@@ -466,6 +466,7 @@ def _host_call(node: Any, is_quiet: bool) -> Callable[..., tuple[Any, ...]]:
     specs = [value.spec for value in node.outputs]
     many = len(specs) > 1
     is_foreign = node.op.family == "host"
+    orders: list[Any] = []  # how the first results lay in memory
 
     def run(*arguments: Any) -> tuple[Any, ...]:
         try:
@@ -478,8 +479,14 @@ def _host_call(node: Any, is_quiet: bool) -> Callable[..., tuple[Any, ...]]:
             results = (results,)
         if is_foreign and any(may_share(result, argument) for result in results for argument in arguments):
             raise Trapped(f"`{node.op.name}` gave memory of its arguments")  # which may be written afterwards
-        if is_foreign and (trouble := not_new(results)):
-            raise Trapped(f"`{node.op.name}` {trouble}")
+        if is_foreign:
+            if trouble := not_new(results):
+                raise Trapped(f"`{node.op.name}` {trouble}")
+            order = tuple(map(own_strides, results))
+            if not orders:
+                orders.append(order)
+            elif order != orders[0]:
+                raise Trapped(f"`{node.op.name}` gave an array in another memory order")
         for result, spec in zip(results, specs, strict=True):
             if (given := _given(result)) != spec:
                 text = f"`{node.op.name}` gave {given} instead of {spec}"
