@@ -24,6 +24,7 @@ def soon(monkeypatch):
     monkeypatch.setattr(heat, "WAITS", 0.0)
     monkeypatch.setattr(doubt, "LEAST", 20)
     monkeypatch.setattr(doubt, "SHARE", 1e9)
+    monkeypatch.setattr(doubt, "CLOSE", 1e9)  # no plan has won by little
     monkeypatch.setattr(Trial, "_other_way", lambda self, seconds: None)
     monkeypatch.setattr(Tuning, "begin", lambda self: False)
 
@@ -33,7 +34,7 @@ def kept(monkeypatch, function, *args):
     monkeypatch.setattr(measured, "_is_faster", lambda *_: True)
     fast = aj.autocluster(check=False)(function)  # a check runs NumPy beside every plan
     (probe,) = fast.__autojit_controller__.probes.values()
-    for _ in range(40):
+    for _ in range(400):
         fast(*args)
         BACKGROUND.wait()
         if any(not plan.is_native for plan in probe.plans):
@@ -93,6 +94,24 @@ def test_one_look_does_not_decide(monkeypatch):
     assert probe.plans == (plan,) and plan.looks
 
 
+@pytest.mark.parametrize("slower", [True, False])
+def test_a_plan_that_has_won_by_little_is_compared_in_blocks(monkeypatch, slower):
+    """... and the one that is faster stays."""
+    monkeypatch.setattr(doubt, "CLOSE", 0.8)
+    fast, probe = kept(monkeypatch, waves, X)
+    (plan,) = probe.plans
+    plan.seconds, plan.looks, probe.doubts_at = 0.9 * plan.numpy_seconds, 0, probe.hits + 1
+    call, limit = plan.call, 2.0 if slower else 0.0
+    monkeypatch.setattr(doubt, "FASTER_IF_CLOSE", limit)  # whatever the machine does
+    if slower:
+        plan.call = lambda *values: (time.sleep(0.003), call(*values))[1]
+    native = probe.native
+    for _ in range(400):
+        fast(X)
+    assert all(plan.is_native for plan in probe.plans) == slower
+    assert slower or (plan.looks >= 1 and probe.native - native <= 8 + 4 * plan.looks)
+
+
 def test_what_looks_cost():
     class Plan:
         numpy_seconds, seconds, looks = 3e-3, 1e-3, 0
@@ -102,6 +121,10 @@ def test_what_looks_cost():
     assert hits_until(Plan) == 1200  # four calls of NumPy's, for one part in a hundred
     Plan.looks = 3
     assert hits_until(Plan) == 9600
+    doubt.CLOSE, Plan.seconds = 0.8, 2.9e-3
+    assert hits_until(Plan) == 413 << 3
+    Plan.looks = 0
+    assert hits_until(Plan) == 20
 
 
 def test_calls_that_the_plan_refuses_are_looked_at_by_others(monkeypatch):

@@ -228,3 +228,17 @@ def test_a_plan_wins_by_its_usual_run_not_by_a_lucky_one():
     assert wins(0.3, 0.31, 0.36, 0.3) and wins(0.5, 0.3, 0.3, 0.3)
     assert not wins(0.45, 0.5, 0.45, 0.32, 0.46) and not wins(0.34, 0.34, 0.34, 0.34)
     assert _is_faster([0.1, 0.5], [], 0.35)  # NumPy was only timed beside the compilation
+
+
+def test_close_trials_go_on_in_blocks():
+    """Call by call, each finds the caches as the other has left them."""
+    trial = SimpleNamespace(times=[0.9e-3], numpy=Heat(()), turns=Turns(False))
+    trial.controller = SimpleNamespace(config=SimpleNamespace(check=False))
+    assert not Trial._is_open(trial, 1e-3)  # NumPy was not timed
+    trial.numpy.add(1e-3)
+    assert Trial._is_open(trial, 1e-3)
+    for seconds, times in ((1e-3, [0.7e-3]), (1e-3, [1.4e-3]), (0.2, [0.19])):
+        trial.times = times
+        assert not Trial._is_open(trial, seconds)
+    trial.times, trial.turns = [0.9e-3], Turns(True)
+    assert not Trial._is_open(trial, 1e-3)

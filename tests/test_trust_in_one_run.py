@@ -48,7 +48,7 @@ def test_calls_that_lost_do_not_keep_others_from_their_plan(monkeypatch):
     long, short = np.linspace(0.1, 1, 300_000), np.linspace(0.1, 1, 200)
     for x, wins in ((long, True), (short, False)):
         monkeypatch.setattr(measured, "_is_faster", lambda *_, wins=wins: wins)
-        for _ in range(40):
+        for _ in range(300):
             work(x)
             BACKGROUND.wait()
     assert sorted(plan.is_native for plan in probe.plans) == [False, True]

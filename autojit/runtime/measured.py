@@ -182,13 +182,21 @@ class Trial:
                     return  # another thread has decided
                 self.times.append(seconds)
                 numpy_seconds = self._reference()
-                if numpy_seconds:
+                if numpy_seconds and self._is_open(numpy_seconds):
+                    self.times, self.turns = [], Turns(in_blocks=True)
+                elif numpy_seconds:
                     self.compiled = None
                     self._decide(compiled, min(self.times), numpy_seconds)
         except Exception as error:  # what the plan has done is done
             if comes_from_a_signal(error):
                 raise
             log.debug("a trial could not be decided", exc_info=error)
+
+    def _is_open(self, numpy_seconds: float) -> bool:
+        """Whether calls in turns do not decide: where each finds the caches as the other has left them, blocks do."""
+        if self.turns.in_blocks or not self.numpy.calls or numpy_seconds >= LONG or self.controller.config.check:
+            return False
+        return CLOSE * numpy_seconds < min(self.times) < numpy_seconds / CLOSE
 
     def _reference(self) -> float:
         """NumPy's time, if what was measured decides between it and the plan; else 0.0."""
