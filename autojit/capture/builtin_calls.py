@@ -18,7 +18,7 @@ from autojit.capture.elision import in_reused_memory
 from autojit.capture.iteration import Iteration
 from autojit.capture.lengths import length_of
 from autojit.capture.plain import call_static, check_key, ordered
-from autojit.capture.protocols import HEAP_TYPE, is_plain, overridden, plain_attribute
+from autojit.capture.protocols import is_plain, overridden, plain_attribute
 from autojit.capture.python_numbers import is_python_number, is_traced
 from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.values import (
@@ -40,6 +40,7 @@ from autojit.capture.values import (
 from autojit.capture.words import describe
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
+from autojit.ops.trust import HEAP_TYPE
 
 _CONVERSIONS = {float: "item_float", int: "item_int", bool: "item_bool", complex: "item_complex"}
 #: Builtins that only compute: with scalars they run in the prologue.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.options import Options
-from autojit.capture.protocols import HEAP_TYPE, overridden
+from autojit.capture.protocols import overridden
 from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.streams import STREAMS
 from autojit.capture.values import (
@@ -24,6 +24,7 @@ from autojit.capture.values import (
     Sym,
     Unknown,
 )
+from autojit.ops.trust import HEAP_TYPE
 
 #: So deep go objects in objects, so long are lists, and so many objects of the user's classes are copied at once.
 _DEEPEST, _LONGEST, _OBJECTS = 16, 10_000, 1000

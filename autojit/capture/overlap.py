@@ -114,11 +114,12 @@ def are_in_order(self: Any, array: Arr, index: Index, parts: Sequence[Any], valu
     has_slices = any(isinstance(entry, Slice | Window) or entry is Ellipsis for entry in index.entries)
     has_slices = has_slices or sum(map(self.axes_used, parts)) < array.dummy.ndim
     beside = [] if has_slices else [value]
-    if not has_more and all(one.storage.input is not None for one in (*places, *beside)):
-        self.layout_matters(places[0])  # a vector may run backwards
+    operands = (*places, *beside)
+    if not has_more and all(one.storage.input is not None and one.dummy.ndim < 2 for one in operands):
+        self.layout_matters(places[0])  # it may run backwards; of other arrays the strides are asked anyway
     if has_slices and not value.dummy.flags.c_contiguous:
         raise CannotCapture("overlap", "values that are not in C order are assigned to places that arrays name")
-    small = [_shortened(one.dummy) for one in (*places, *beside)]
+    small = [_shortened(one.dummy) for one in operands]
     if has_more:
         small.append(np.zeros(2))
     try:

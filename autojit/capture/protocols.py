@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import collections
+import types
 from typing import Any
 
-HEAP_TYPE = 1 << 9
+from autojit.ops.trust import HEAP_TYPE
+
 _PLAIN_CONTAINERS = (list, tuple, dict, collections.OrderedDict, collections.defaultdict)
 #: What a class must not define when its instances are to be read like the tuple or the record that they are.
 _PROTOCOL = frozenset(
@@ -32,5 +34,15 @@ def is_plain(kind: type) -> bool:
 
 def plain_attribute(value: Any, name: str, default: Any = None) -> Any:
     """An attribute of an object; the default where a class of Python's would run code to find it."""
-    runs_code = overridden(type(value)) & {"__getattr__", "__getattribute__", name}
-    return default if runs_code else getattr(value, name, default)
+    for base in type(value).__mro__:
+        if any(_runs_code(vars(base).get(one)) for one in ("__getattr__", "__getattribute__", name)):
+            return default
+    return getattr(value, name, default)
+
+
+def _runs_code(found: Any) -> bool:
+    """Whether Python's code runs when an attribute is looked up for which a class has this."""
+    kind = type(found)
+    if kind is types.FunctionType or kind is property:
+        return True
+    return bool(kind.__flags__ & HEAP_TYPE) and hasattr(kind, "__get__")

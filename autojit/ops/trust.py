@@ -17,7 +17,7 @@ _LIBRARIES = sys.stdlib_module_names.union(TRUSTED)
 #: The constants of modules that have no `__all__`.
 _CONSTANTS = frozenset("pi e tau inf nan infj nanj Ellipsis NotImplemented __debug__".split())
 #: The flag of classes that are made at run time.
-_HEAP_TYPE = 1 << 9
+HEAP_TYPE = 1 << 9
 #: What is told by where it was written.
 _WRITTEN = types.FunctionType | types.MethodType | type | types.ModuleType
 
@@ -39,7 +39,7 @@ def is_trusted(value: Any) -> bool:
     package = _package_of(value)
     if package == "builtins":  # so says a class of text that was executed without a name of its module, too
         kind = value if issubclass(type(value), type) else type(value)
-        return getattr(builtins, kind.__name__, None) is kind or not kind.__flags__ & _HEAP_TYPE
+        return getattr(builtins, kind.__name__, None) is kind or not kind.__flags__ & HEAP_TYPE
     return package in TRUSTED
 
 

@@ -210,9 +210,8 @@ class _Analysis:
             return write
         for read, seen, version in storage.reads:
             if read is old and version == len(storage.writes) and seen.equals(access):
-                ndim, spans = select.outputs[0].spec.ndim, {span[0]: span[1]}
-                write.real, write.moves = self._part(node, access, ndim, spans), span[1].moves
-                found = self._on_axes(node, access, ndim, spans)
+                found = self._on_axes(node, access, select.outputs[0].spec.ndim, {span[0]: span[1]})
+                write.real, write.moves = narrowed(access, found, self.trips), span[1].moves
                 write.is_exact = bool(found) and all(can_narrow(access.reaches[at], one) for at, one in found.items())
                 write.select = select
                 self.kept[select.outputs[0].name] = old.outputs[0].name
