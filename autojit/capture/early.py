@@ -99,8 +99,8 @@ def _acts(tree: RegionTree, node: ast.AST) -> bool:
             return not hasattr(np.ndarray, names[0])
         return function.id in tree.local_names or function.id in _ACTING or not hasattr(builtins, function.id)
     value = namespace[function.id]
-    if isinstance(value, types.ModuleType):
-        return value.__name__.partition(".")[0] not in _KNOWN
+    if issubclass(type(value), types.ModuleType):
+        return home_of(value).partition(".")[0] not in _KNOWN
     if names:
         return not hasattr(np.ndarray, names[0])
     return isinstance(value, types.FunctionType) and home_of(value).partition(".")[0] not in _KNOWN

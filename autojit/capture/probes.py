@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import inspect
 import types
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from autojit.capture.rest import exit_of
 from autojit.capture.source import compile_body
 from autojit.errors import CannotCapture
 from autojit.ir.syntax import SCOPES, give_places, parse, walk, walk_statements
+from autojit.ops.trust import home_of
 
 #: What stands for probes, with the number of a region behind it, and for the twins, until the code is there.
 MARK = "autojit probe "
@@ -89,7 +91,8 @@ def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object, ti
     def inner(code: types.CodeType) -> types.CodeType:
         return code.replace(co_consts=tuple(map(resolve, code.co_consts)))
 
-    return inner(made).replace(co_name=code.co_name, co_qualname=code.co_qualname)
+    flags = made.co_flags | code.co_flags & inspect.CO_ITERABLE_COROUTINE
+    return inner(made).replace(co_name=code.co_name, co_qualname=code.co_qualname, co_flags=flags)
 
 
 def with_probes(tree: RegionTree, probes: Mapping[int, object], timed: bool) -> list[ast.stmt]:
@@ -243,7 +246,7 @@ class _Calls:
         if root is function and root.id not in self.namespace:
             return not hasattr(builtins, root.id)  # `super()` and `locals()` must stay what they are
         value = self.namespace.get(root.id)
-        return not isinstance(value, types.ModuleType) or value.__name__.split(".")[0] not in _TRUSTED
+        return not issubclass(type(value), types.ModuleType) or home_of(value).partition(".")[0] not in _TRUSTED
 
 
 def _timed(region: Region, original: list[ast.stmt]) -> list[ast.stmt]:

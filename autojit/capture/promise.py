@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autojit.ir.syntax import SCOPES, walk
-from autojit.ops.trust import home_of
+from autojit.ops.trust import home_of, names_of
 
 #: Calls inside calls that are followed.
 _DEEPEST = 3
@@ -199,8 +199,6 @@ def _of_module(attribute: ast.Attribute, namespace: Mapping[str, object]) -> Any
         names.append(root.attr)
         root = root.value
     value = namespace.get(root.id) if isinstance(root, ast.Name) else None
-    if not isinstance(value, types.ModuleType):
-        return None
     for name in reversed(names):
-        value = vars(value).get(name) if isinstance(value, types.ModuleType) else None
+        value = names_of(value).get(name) if issubclass(type(value), types.ModuleType) else None
     return value

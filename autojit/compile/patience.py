@@ -76,6 +76,7 @@ _unfinished: list[_Job] = []
 _idle: list[_Worker] = []
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_idle.clear)
+    os.register_at_fork(after_in_child=_unfinished.clear)
 
 
 def is_open(node: Node) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from typing import Any, Generic, TypeVar
@@ -22,6 +23,10 @@ class Pool(Generic[T]):
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        """Keep nothing; in a forked process the thread that has the lock may not be there."""
         self.nbytes = 0
         self._free: OrderedDict[int, list[T]] = OrderedDict()
         # Reentrant: the garbage collector may drop an array, and so call `give`, at any allocation inside `take`, and
@@ -70,3 +75,6 @@ class Pool(Generic[T]):
 STAGING: Pool[Any] = Pool(STAGING_BYTES)
 #: jax arrays whose memory was allocated by XLA and is free to be written again.
 RESULTS: Pool[Any] = Pool(RESULT_BYTES)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=STAGING.begin_again)
+    os.register_at_fork(after_in_child=RESULTS.begin_again)

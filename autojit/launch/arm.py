@@ -7,9 +7,9 @@ of their own, are not armed: those that call them give them probes.
 
 from __future__ import annotations
 
+import sys
 import threading
 import types
-import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -20,6 +20,8 @@ from autojit.capture.hidden import Hidden
 from autojit.capture.source import has_own_code, original_of, put_code
 from autojit.config import Config
 from autojit.launch.rewrite import FILES
+from autojit.ops.trust import names_of
+from autojit.runtime.alive import Alive
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.controllers import before_the_end, is_alone
 from autojit.runtime.function import SUSPENDS, Controller
@@ -29,9 +31,11 @@ from autojit.runtime.trouble import Trouble
 from autojit.runtime.twins import is_looked_into
 
 _MARK = "autojit first"
-_INSTRUMENTS = threading.RLock()  # the functions that others call
+_NUMPYS = np.ufunc, np.ndarray, np.generic
+_INSTRUMENTS = threading.RLock()  # the functions that others call ...
+_WAITS = 0.2  # ... and for how many seconds a thread waits for the one that does
 #: The functions that are armed or instrumented.
-ARMED: weakref.WeakSet[First] = weakref.WeakSet()
+ARMED: Alive[First] = Alive()
 
 
 class First:
@@ -127,12 +131,17 @@ class _InPlace(Controller):
         """
         if function.__code__.co_filename not in FILES:
             return function
-        with _INSTRUMENTS:
+        # Nobody waits for ever: in a forked process the thread that has the lock may not be there.
+        if not _INSTRUMENTS.acquire(timeout=_WAITS):
+            return function
+        try:
             if is_looked_into(function):  # by another thread, from another function
                 return function
             first = First(function, self.config, is_callee=True)
             first.mark()
             first.decide()
+        finally:
+            _INSTRUMENTS.release()
         if first.controller is not None:
             self.adopt(first.controller)
         return function
@@ -151,15 +160,18 @@ def _let_go() -> None:
 before_the_end(_let_go)
 
 
-def arm(value: Any, config: Config) -> Any:
+def arm(value: Any, config: Config, is_decorated: bool = False) -> Any:
     """Arm the function that a definition has made; the value that its decorators have made of it stays as it is.
 
     Args:
         value: A function, or what `property`, `staticmethod` and `classmethod` make of it. What other decorators make
             may have read the function's code, and is left alone.
         config: The flags.
+        is_decorated: Whether there are decorators that may have kept the function itself: one of Numba's, which is in
+            the process, would read the code later.
     """
-    for function in _functions(value) if is_enabled(config) else ():
+    is_left = is_decorated and "numba" in sys.modules
+    for function in _functions(value) if is_enabled(config) and not is_left else ():
         code = function.__code__
         if code.co_flags & SUSPENDS or function.__closure__ is not None or original_of(function) is not None:
             continue
@@ -172,9 +184,9 @@ def arm(value: Any, config: Config) -> Any:
 
 
 def _functions(value: Any) -> Iterator[types.FunctionType]:
-    if isinstance(value, staticmethod | classmethod):
+    if type(value) in (staticmethod, classmethod):
         value = value.__func__
-    elif isinstance(value, property):
+    elif type(value) is property:
         value = value.fget
     if type(value) is types.FunctionType:
         yield value
@@ -216,11 +228,11 @@ def _knows_numpy(function: types.FunctionType) -> bool:
     return any(map(_is_numpys, list(function.__globals__.values())))
 
 
-def _is_numpys(value: object) -> bool:
-    if isinstance(value, types.ModuleType):
-        name = value.__name__
-    elif isinstance(value, type | types.FunctionType | types.BuiltinFunctionType):
+def _is_numpys(value: Any) -> bool:
+    kind = type(value)  # objects may do anything when they are asked, if only for their class
+    name: object = None
+    if issubclass(kind, types.ModuleType):
+        name = names_of(value).get("__name__")
+    elif issubclass(kind, type | types.FunctionType | types.BuiltinFunctionType):
         name = value.__module__
-    else:  # other objects may do anything when they are asked
-        return isinstance(value, np.ufunc | np.ndarray | np.generic)
-    return isinstance(name, str) and name.partition(".")[0] in ("numpy", "scipy")
+    return issubclass(kind, _NUMPYS) or (isinstance(name, str) and name.partition(".")[0] in ("numpy", "scipy"))

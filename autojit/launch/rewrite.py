@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import logging
 import types
 from collections.abc import Callable, Iterator
@@ -15,7 +16,9 @@ from autojit.launch.module_loops import arm_loops
 
 log = logging.getLogger("autojit")
 
-_MARK = "\0autojit arm"  # what nobody has in a program
+_MARK, _DECORATED = "\0autojit arm", "\0autojit arm decorated"  # what nobody has in a program
+#: The decorators of which everybody knows what they do.
+_PLAIN = frozenset(("classmethod", "property", "staticmethod"))
 #: The files of the modules whose functions may be given probes: those with loops are armed, which give them to others.
 FILES: set[str] = set()
 
@@ -25,7 +28,12 @@ def script_code_of(
 ) -> types.CodeType:
     """`code_of` a module that runs once, in `namespace`: its own loops have probes."""
     FILES.add(file)
-    text = source if isinstance(source, str) else decode_source(source)
+    try:
+        text = source if isinstance(source, str) else decode_source(source)
+    except UnicodeDecodeError as error:  # which the compiler accepts in comments, and Python does not in scripts
+        raise _not_utf8(error, file) from None
+    except SyntaxError:  # an encoding that nobody knows
+        return code_of(source, file, arm)
     code = None
     # CPython takes 20 blocks inside each other, and probes need some; expressions may be deeper than recursion goes.
     try:
@@ -35,7 +43,16 @@ def script_code_of(
             code = compile(_Arm().visit(placed), file, "exec", dont_inherit=True)
     except (TypeError, ValueError) as error:  # a mistake of ours in the tree is no reason to end the program
         log.debug("the loops of %s stay as they are", file, exc_info=error)
-    return code_of(source, file, arm) if code is None else _with(code, {_MARK: arm, **constants})
+    return code_of(source, file, arm) if code is None else _with(code, {**_marks(arm), **constants})
+
+
+def _not_utf8(error: UnicodeDecodeError, file: str) -> SyntaxError:
+    """What Python raises for a script that is not in the encoding that it declares."""
+    byte, line = error.object[error.start], error.object.count(b"\n", 0, error.start) + 1
+    return SyntaxError(
+        f"Non-UTF-8 code starting with '\\x{byte:02x}' in file {file} on line {line}, but no encoding declared; "
+        "see https://peps.python.org/pep-0263/ for details"
+    )
 
 
 def code_of(source: bytes | str, file: str, arm: Callable[[Any], Any]) -> types.CodeType:
@@ -59,7 +76,11 @@ def code_of(source: bytes | str, file: str, arm: Callable[[Any], Any]) -> types.
         code = compile(tree, file, "exec", dont_inherit=True)
     except RecursionError:
         return compile(source, file, "exec", dont_inherit=True)
-    return _with(code, {_MARK: arm})
+    return _with(code, _marks(arm))
+
+
+def _marks(arm: Callable[[Any], Any]) -> dict[str, Any]:
+    return {_MARK: arm, _DECORATED: functools.partial(arm, is_decorated=True)}
 
 
 def _with(code: types.CodeType, objects: dict[str, Any]) -> types.CodeType:
@@ -89,7 +110,9 @@ class _Arm(Definitions):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         if any(isinstance(inner, ast.For | ast.While) for inner in _own(node)):
             place = node.decorator_list[0] if node.decorator_list else node
-            node.decorator_list.insert(0, ast.copy_location(ast.Constant(_MARK), place))
+            is_plain = all(isinstance(one, ast.Name) and one.id in _PLAIN for one in node.decorator_list)
+            mark = ast.Constant(_MARK if is_plain else _DECORATED)
+            node.decorator_list.insert(0, ast.copy_location(mark, place))
         return node
 
 

@@ -169,10 +169,17 @@ def _names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-def _look_in(folder: Path | str) -> None:
-    """Have modules found in the program's folder, as Python would, and no more where autojit was found."""
+def _look_in(folder: Path | str, is_program: bool = False) -> None:
+    """Have modules found in the program's folder, as Python would, and no more where autojit was found.
+
+    Args:
+        folder: The folder, or an archive.
+        is_program: Whether it is the program itself: there modules are found even if paths are to be safe.
+    """
     if not sys.flags.safe_path:
         sys.path[0] = str(folder)
+    elif is_program:
+        sys.path.insert(0, str(folder))
 
 
 def _main(file: str | None, spec: ModuleSpec | None, package: str | None) -> types.ModuleType:
@@ -190,7 +197,9 @@ def _script(name: str, config: Config, scope: Scope) -> tuple[types.CodeType, ty
     """The code and the module of a script, a folder or an archive, as `python SCRIPT` would have them."""
     file = Path(name)
     try:
-        whole = name if file.is_absolute() else os.path.join(os.getcwd(), name)  # as Python has it, dots and all
+        here = os.getcwd()
+        # As Python has it, dots and all.
+        whole = name if file.is_absolute() else here if name == os.curdir else os.path.join(here, name)
         spec = PathFinder.find_spec("__main__", [whole])  # a folder's or an archive's
         source = file.read_bytes() if spec is None else b""
     except OSError as error:
@@ -199,7 +208,7 @@ def _script(name: str, config: Config, scope: Scope) -> tuple[types.CodeType, ty
         _look_in(file.resolve().parent)
         module = _main(whole, None, None)
         return _code_of(source, whole, module, config, scope), module
-    _look_in(whole)
+    _look_in(whole, is_program=True)
     module = _main(spec.origin, spec, "")
     return _code_by(spec, name, module, config, scope), module
 

@@ -22,6 +22,11 @@ HEAP_TYPE = 1 << 9
 _WRITTEN = types.FunctionType | types.MethodType | type | types.ModuleType
 
 
+def names_of(module: types.ModuleType) -> Mapping[str, Any]:
+    """The names of a module; one that is loaded when somebody first looks into it is not loaded."""
+    return types.ModuleType.__getattribute__(module, "__dict__")
+
+
 def home_of(value: Any) -> str:
     """The name of the module in which something was written: a function or method, a class, else the object's class."""
     kind = type(value)  # to ask an object for its class may run code of its own
@@ -30,7 +35,7 @@ def home_of(value: Any) -> str:
     if issubclass(kind, types.FunctionType):  # `functools.wraps` copies `__module__`
         return str(value.__globals__.get("__name__") or value.__module__ or "")
     if issubclass(kind, types.ModuleType):
-        return str(vars(value).get("__name__", ""))
+        return str(names_of(value).get("__name__", ""))
     return (value if issubclass(kind, type) else kind).__module__ or ""
 
 

@@ -6,16 +6,16 @@ import atexit
 import sys
 import threading
 import types
-import weakref
 from collections.abc import Callable
 from typing import Any
 
 from autojit.compile.service import SERVICE
+from autojit.runtime.alive import Alive
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.forks import when_cut_off
 
 #: Each is a `Controller`.
-CONTROLLERS: weakref.WeakSet[Any] = weakref.WeakSet()
+CONTROLLERS: Alive[Any] = Alive()
 _OURS = "autojit."
 _looks: list[Callable[[], None]] = []
 

@@ -113,6 +113,8 @@ class Controller:
                     split_early(self.tree)
         except CannotCapture as error:
             self.no_source = Reason(error.id, error.detail)
+        except RecursionError:
+            self.tree, self.no_source = None, Reason("budget", "its text is nested too deeply")
         if self.enabled and self.warm_up is None and self.no_source is None:
             self._prepare()
         with uncollected():
@@ -157,12 +159,12 @@ class Controller:
         marks, is_timed = self.marks(), self.warm_up is not None
         try:
             return instrument(self.tree, marks, self.twins, is_timed)
-        except SyntaxError:  # CPython takes 20 blocks inside each other; asking for names and timing need some
+        except (SyntaxError, RecursionError):  # CPython takes 20 blocks inside each other; asking and timing need some
             marks = {number: mark for number, mark in marks.items() if not self.tree.regions[number].usual}
             try:
                 return instrument(self.tree, marks, self.twins, is_timed)
-            except SyntaxError:
-                if self.warm_up is None:
+            except (SyntaxError, RecursionError) as error:
+                if self.warm_up is None and isinstance(error, SyntaxError):
                     raise
                 self.switch(False)
                 return self.original.__code__
@@ -175,7 +177,9 @@ class Controller:
             is_asked = self.warm_up is None or can_be_timed(region)
             if is_new and is_asked and region.worthwhile:
                 self.probes[region.number] = Probe(region, self, self.enabled)
-        return {**self.probes, **self._takeovers()}
+        takeovers, root = self._takeovers(), self.tree.root
+        left = {loop.rest.number for loop in loops_with_rest(root) if loop.rest.number not in takeovers}
+        return {number: mark for number, mark in {**self.probes, **takeovers}.items() if number not in left}
 
     def looks(self, region: Region) -> Callable[..., bool]:
         """Tells whether Python looks up the function of the call behind a region without running code."""

@@ -7,7 +7,6 @@ import atexit
 import hashlib
 import json
 import threading
-import weakref
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ from autojit.capture.regions import Region, region_key
 from autojit.capture.source import FunctionSource
 from autojit.compile.disk import DiskCache
 from autojit.compile.stored import Stored
+from autojit.runtime.alive import Alive
 
 #: How many verdicts on one function are kept; the oldest go first.
 MOST = 256
@@ -121,7 +121,7 @@ def kind_of(region: Region, kind: tuple[Any, ...]) -> str:
     return f"{region_key(region)} {words}"
 
 
-_UNSAVED: weakref.WeakSet[Remembered] = weakref.WeakSet()
+_UNSAVED: Alive[Remembered] = Alive()
 
 
 def _save_all() -> None:

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import functools
+import logging
 import threading
 import types
+import weakref
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
+from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.watch import WATCH
+
+log = logging.getLogger("autojit")
 
 _FUNCTION, _METHOD = types.FunctionType, types.MethodType
 #: What functions have that are instrumented, or will be at their first call.
 _ATTRIBUTES = {"__autojit_controller__", "__autojit_original__"}
+#: For how many seconds a thread waits for another one that makes a twin.
+_WAITS = 0.2
+#: How many functions are known at most.
+_MOST = 256
 #: After so many calls of functions that are known nobody asks any more ...
 _SETTLED = 1000
 #: ... for so many seconds, at first and at most.
@@ -68,7 +77,8 @@ class Twins:
     @property
     def functions(self) -> list[types.FunctionType]:
         """The functions that were asked about."""
-        return [original for original, _, _ in list(self._known.values())]
+        found = (original() if twin is None else original for original, twin, _ in list(self._known.values()))
+        return [function for function in found if function is not None]
 
     def of(self, function: Any) -> Any:
         """What to call instead of `function`: its twin, or the function itself."""
@@ -88,7 +98,7 @@ class Twins:
         if known is None:
             known = self._add(function)
         original, twin, has_keywords = known
-        if twin is original:
+        if twin is None:
             return function
         # The same code with other defaults or another identity is another function.
         if original is not function or twin.__defaults__ is not function.__defaults__:
@@ -102,7 +112,7 @@ class Twins:
         self._asked = 0
         if not self._may_rest or not self.asks:
             return
-        if any(twin is not original for original, twin, _ in list(self._known.values())):
+        if any(twin is not None for _, twin, _ in list(self._known.values())):
             return  # real twins are always asked for
         self.wakes = perf_counter() + self._nap
         self._nap = min(2 * self._nap, _NAPS[1])
@@ -122,12 +132,28 @@ class Twins:
 
     def _add(self, function: types.FunctionType) -> tuple[Any, Any, bool]:
         code = function.__code__
-        with self._lock:
+        # Another thread makes one; or would, if this process were not its fork.
+        if not self._lock.acquire(timeout=_WAITS):
+            return function, None, False
+        try:
             self._asked = 0
-            twin = self._make(function) if self._wanted(function) else function
-            return self._known.setdefault(code, (function, twin, code.co_kwonlyargcount > 0))
+            twin = self._make(function) if len(self._known) < _MOST and self._wanted(function) else function
+        except Exception as error:
+            if is_the_programs(error):
+                raise
+            log.debug("%s stays as it is", function.__qualname__, exc_info=error)
+            twin = function
+        finally:
+            self._lock.release()
+        if twin is function:  # its cells and defaults are the program's
+            known = weakref.ref(function), None, False
+        else:
+            known = function, twin, code.co_kwonlyargcount > 0
+        return known if len(self._known) >= _MOST else self._known.setdefault(code, known)
 
     def _wanted(self, function: types.FunctionType) -> bool:
         file = function.__code__.co_filename
-        is_user = not file.startswith(libraries()) and not file.startswith("<frozen")
-        return is_user and function.__closure__ is None and not is_looked_into(function)
+        # Of text without a file there may be other functions at each call; each one has globals of its own.
+        if file.startswith(libraries()) or (file.startswith("<") and not file.startswith("<ipython-input")):
+            return False
+        return function.__closure__ is None and not is_looked_into(function)
