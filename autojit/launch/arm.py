@@ -24,6 +24,7 @@ from autojit.ops.trust import names_of
 from autojit.runtime.alive import Alive
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.controllers import before_the_end, is_alone
+from autojit.runtime.forks import in_child
 from autojit.runtime.function import SUSPENDS, Controller
 from autojit.runtime.garbage import uncollected
 from autojit.runtime.interrupts import is_the_programs
@@ -32,8 +33,7 @@ from autojit.runtime.twins import is_looked_into
 
 _MARK = "autojit first"
 _NUMPYS = np.ufunc, np.ndarray, np.generic
-_INSTRUMENTS = threading.RLock()  # the functions that others call ...
-_WAITS = 0.2  # ... and for how many seconds a thread waits for the one that does
+_INSTRUMENTS = [threading.RLock()]  # who does with the functions that others call; another one in a forked process
 #: The functions that are armed or instrumented.
 ARMED: Alive[First] = Alive()
 
@@ -131,23 +131,23 @@ class _InPlace(Controller):
         """
         if function.__code__.co_filename not in FILES:
             return function
-        # Nobody waits for ever: in a forked process the thread that has the lock may not be there.
-        if not _INSTRUMENTS.acquire(timeout=_WAITS):
-            return function
-        try:
+        with _INSTRUMENTS[0]:
             if is_looked_into(function):  # by another thread, from another function
                 return function
             first = First(function, self.config, is_callee=True)
             first.mark()
             first.decide()
-        finally:
-            _INSTRUMENTS.release()
         if first.controller is not None:
             self.adopt(first.controller)
         return function
 
     def _install(self) -> types.FunctionType:
         return self._put(self.original.__code__ if self.tree is None else self.instrumented())
+
+
+@in_child
+def _renew_lock() -> None:
+    _INSTRUMENTS[0] = threading.RLock()
 
 
 def _let_go() -> None:

@@ -15,17 +15,23 @@ def is_cut_off() -> bool:
     return _cut_off
 
 
+def in_child(then: Callable[[], None]) -> Callable[[], None]:
+    """Call a function in every child process: a lock may be held by a thread that is not there."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=then)
+    return then
+
+
 def when_cut_off(then: Callable[[], None]) -> None:
     """Call a function in every child process in which compiled code cannot run."""
 
-    def in_child() -> None:
+    def look() -> None:
         global _cut_off
         if _cut_off or any(condition() for condition in _conditions):
             _cut_off = True
             then()
 
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=in_child)
+    in_child(look)
 
 
 def cuts_off_if(condition: Callable[[], bool]) -> None:

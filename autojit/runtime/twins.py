@@ -11,6 +11,8 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
+from autojit.runtime.alive import Alive
+from autojit.runtime.forks import in_child
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.watch import WATCH
 
@@ -19,8 +21,6 @@ log = logging.getLogger("autojit")
 _FUNCTION, _METHOD = types.FunctionType, types.MethodType
 #: What functions have that are instrumented, or will be at their first call.
 _ATTRIBUTES = {"__autojit_controller__", "__autojit_original__"}
-#: For how many seconds a thread waits for another one that makes a twin.
-_WAITS = 0.2
 #: How many functions are known at most.
 _MOST = 256
 #: After so many calls of functions that are known nobody asks any more ...
@@ -72,6 +72,11 @@ class Twins:
         self._nap = _NAPS[0]
         self.wakes = 0.0
         self._known: dict[types.CodeType, tuple[Any, Any, bool]] = {}
+        self.renew_lock()
+        _ALL.add(self)
+
+    def renew_lock(self) -> None:
+        """Wait for nobody: in a forked process whoever makes a twin is not there."""
         self._lock = threading.RLock()  # a signal handler or finalizer may come in while a twin is made
 
     @property
@@ -132,24 +137,23 @@ class Twins:
 
     def _add(self, function: types.FunctionType) -> tuple[Any, Any, bool]:
         code = function.__code__
-        # Another thread makes one; or would, if this process were not its fork.
-        if not self._lock.acquire(timeout=_WAITS):
-            return function, None, False
-        try:
+        with self._lock:
             self._asked = 0
-            twin = self._make(function) if len(self._known) < _MOST and self._wanted(function) else function
-        except Exception as error:
-            if is_the_programs(error):
-                raise
-            log.debug("%s stays as it is", function.__qualname__, exc_info=error)
-            twin = function
-        finally:
-            self._lock.release()
+            twin = self._made(function) if len(self._known) < _MOST and self._wanted(function) else function
         if twin is function:  # its cells and defaults are the program's
             known = weakref.ref(function), None, False
         else:
             known = function, twin, code.co_kwonlyargcount > 0
         return known if len(self._known) >= _MOST else self._known.setdefault(code, known)
+
+    def _made(self, function: types.FunctionType) -> types.FunctionType:
+        try:
+            return self._make(function)
+        except Exception as error:
+            if is_the_programs(error):
+                raise
+            log.debug("`%s` stays as it is", function.__qualname__, exc_info=error)
+            return function
 
     def _wanted(self, function: types.FunctionType) -> bool:
         file = function.__code__.co_filename
@@ -157,3 +161,12 @@ class Twins:
         if file.startswith(libraries()) or (file.startswith("<") and not file.startswith("<ipython-input")):
             return False
         return function.__closure__ is None and not is_looked_into(function)
+
+
+_ALL: Alive[Twins] = Alive()
+
+
+@in_child
+def _renew_locks() -> None:
+    for twins in _ALL:
+        twins.renew_lock()
