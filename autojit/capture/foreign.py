@@ -10,7 +10,7 @@ from autojit.capture.protocols import overridden
 from autojit.capture.recorder import Recorder
 from autojit.capture.records import MISSING, find_in_class
 from autojit.errors import CannotCapture
-from autojit.ops.trust import is_put_there, is_trusted
+from autojit.ops.trust import is_put_there, is_trusted, names_of
 
 #: Modules of Python's whose descriptors only compute, as long as the function in them is not the user's.
 _LIBRARY = ("enum", "functools", "types")
@@ -23,15 +23,15 @@ def refuse_foreign_look_up(value: Any, name: str) -> None:
         CannotCapture: It may.
     """
     kind = type(value)
-    home = value if isinstance(value, type) else kind
-    if is_trusted(value if isinstance(value, types.ModuleType) else home):
+    home = value if issubclass(kind, type) else kind
+    if is_trusted(value if issubclass(kind, types.ModuleType) else home):
         return
-    if isinstance(value, type):
+    if issubclass(kind, type):
         found = find_in_class(value, name)
         runs = _runs_code(kind, name, found is not MISSING) or _is_descriptor(found, of_class=True)
-    elif isinstance(value, types.ModuleType):
-        is_own = name in vars(value)
-        runs = _runs_code(kind, name, is_own) or (not is_own and "__getattr__" in vars(value))
+    elif issubclass(kind, types.ModuleType):
+        is_own = name in names_of(value)
+        runs = _runs_code(kind, name, is_own) or (not is_own and "__getattr__" in names_of(value))
     else:
         is_own = bool(kind.__dictoffset__) and "__getattribute__" not in overridden(kind) and name in value.__dict__
         runs = _runs_code(kind, name, is_own)

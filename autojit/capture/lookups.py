@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autojit.ir.syntax import walk
+from autojit.ops.trust import names_of
 
 #: What a class may hold under a name that is only bound to the object, or read out of it.
 _HARMLESS = (
@@ -107,12 +108,12 @@ class Lookup:
 def is_in_class(value: Any, steps: Sequence[Step]) -> bool:
     """Whether all objects of a value's class have, in the class, what is looked up; or a module has it."""
     for step in steps[:-1]:
-        if not isinstance(value, types.ModuleType) or step.attribute not in vars(value):
+        if not isinstance(value, types.ModuleType) or step.attribute not in names_of(value):
             return False
-        value = vars(value)[step.attribute]
+        value = names_of(value)[step.attribute]
     name = steps[-1].attribute
     if isinstance(value, types.ModuleType):
-        return name in vars(value)
+        return name in names_of(value)
     return bool(name) and _place_of(type(value), name) == _IN_CLASS
 
 

@@ -198,7 +198,7 @@ def _of_module(attribute: ast.Attribute, namespace: Mapping[str, object]) -> Any
     while isinstance(root, ast.Attribute):
         names.append(root.attr)
         root = root.value
-    value = namespace.get(root.id) if isinstance(root, ast.Name) else None
+    value: Any = namespace.get(root.id) if isinstance(root, ast.Name) else None
     for name in reversed(names):
         value = names_of(value).get(name) if issubclass(type(value), types.ModuleType) else None
     return value

@@ -15,6 +15,7 @@ from autojit.capture.private import with_mangled_names
 from autojit.errors import CannotCapture, SourceLine
 from autojit.ir.syntax import LEAVES, parse, parts_of
 from autojit.ir.warned import unheard
+from autojit.ops.trust import names_of
 
 _FACTORY = "__autojit_factory__"
 #: The compiler flags that `from __future__` statements set in a code object.
@@ -72,7 +73,7 @@ class FunctionSource:
 
     def is_own(self, module: types.ModuleType, name: str) -> bool:
         """Whether an attribute of a module is a local name, of whose value a region may be ahead."""
-        is_the_module = self.is_own_dict(vars(module))
+        is_the_module = self.is_own_dict(names_of(module))
         return is_the_module and (name == "__dict__" or name in self.function.__code__.co_varnames)
 
     def is_own_dict(self, namespace: object) -> bool:

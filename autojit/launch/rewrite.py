@@ -79,7 +79,7 @@ def code_of(source: bytes | str, file: str, arm: Callable[[Any], Any]) -> types.
     return _with(code, _marks(arm))
 
 
-def _marks(arm: Callable[[Any], Any]) -> dict[str, Any]:
+def _marks(arm: Callable[..., Any]) -> dict[str, Any]:
     return {_MARK: arm, _DECORATED: functools.partial(arm, is_decorated=True)}
 
 
