@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import math
 import threading
 import time
 import types
@@ -26,7 +25,6 @@ from autojit.runtime import plans
 from autojit.runtime.background import MAKING, making
 from autojit.runtime.controllers import CONTROLLERS
 from autojit.runtime.counters import Counters
-from autojit.runtime.crowd import Crowd
 from autojit.runtime.door import DOOR
 from autojit.runtime.environment import is_default, is_followed
 from autojit.runtime.forks import is_cut_off
@@ -36,7 +34,7 @@ from autojit.runtime.heat import Heat
 from autojit.runtime.history import History, span
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.plan import UNSET, Plan
-from autojit.runtime.probe import AGAIN, IDLE, Probe, Restart
+from autojit.runtime.probe import AGAIN, Probe, Restart
 from autojit.runtime.remade import refusing, remade
 from autojit.runtime.takeover import Takeover
 from autojit.runtime.trouble import Trouble, left_to_numpy
@@ -460,17 +458,7 @@ class Controller:
             callee.clear()
         with self._lock:
             for probe in self.probes.values():
-                probe.plans = ()
-                probe.state = None
-                probe.on = self.enabled
-                probe.heats.clear()
-                probe.timed, probe.sleeps, probe.is_quiet, probe.price = None, False, False, 0.0
-                probe.cuts = (), 0
-                probe.crowd = Crowd(self.config.max_plans)
-                probe.hits = probe.native = probe.traps = probe.answered = 0
-                probe.asks_until, probe.gate, probe.doubts_at = IDLE, None, math.inf
-                for takeover in probe.takeovers:
-                    takeover.reset()
+                probe.forget()
             self.counters = Counters()
             self.history = History(self.history.name, self.history.file, self.history.kinds)
             self.recipes.clear()

@@ -345,6 +345,18 @@ class Probe:
         if not self.sleeps:
             self.ask()
 
+    def forget(self) -> None:
+        """Forget all plans and all that was learned about the region."""
+        self.plans, self.state, self.on = (), None, self.owner.enabled
+        self.heats.clear()
+        self.timed, self.sleeps, self.is_quiet, self.price = None, False, False, 0.0
+        self.cuts = (), 0
+        self.crowd = Crowd(self.owner.config.max_plans)
+        self.hits = self.native = self.traps = self.answered = 0
+        self.asks_until, self.gate, self.doubts_at = IDLE, None, math.inf
+        for takeover in self.takeovers:
+            takeover.reset()
+
     def ask(self) -> None:
         """Be asked, unless something speaks against it."""
         owner = self.owner  # `None` at the end of the process
