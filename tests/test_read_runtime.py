@@ -106,6 +106,7 @@ def report(x, path):
     write(x.sum())
 
 
+# Python warns of a file that is closed by nobody, as without autojit.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_closures_are_not_held(tmp_path):
     fast = aj.autocluster(report)
@@ -180,6 +181,7 @@ def asks(x):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+# Python 3.12 warns of forks beside threads, which is what is tested.
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_fork_while_another_thread_looks_into_a_function():
     fast = aj.autocluster(asks)
@@ -232,6 +234,27 @@ def late(name, path):
     sys.modules[name] = module
     loader.exec_module(module)
     return module
+
+
+class ModuleLike:
+    """Says that it is a module."""
+
+    __class__ = types.ModuleType  # type: ignore[assignment] -- as proxies do
+
+    @staticmethod
+    def double(x):
+        return x * 2.0
+
+
+def of_a_proxy(x, proxy):
+    y = x + 1.0
+    return proxy.double(y) + y
+
+
+@POLICIES
+def test_what_says_that_it_is_a_module(policy):
+    for _ in range(2):
+        assert np.array_equal(aj.autocluster(policy=policy)(of_a_proxy)(np.ones(2), ModuleLike()), [6.0, 6.0])
 
 
 @POLICIES
@@ -287,6 +310,7 @@ def total(x):
     return s
 print(code_of(total).co_varnames, total(np.arange(3.0)), code_of(total).co_varnames)
 """,
+    "third_line": b"import numpy as np\n\n\n# caf\xe9\nprint(1)\n",
     "encoded": b"import numpy as np\n# caf\xe9\nprint(1)\n",
 }
 BESIDE = {

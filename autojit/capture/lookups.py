@@ -108,11 +108,11 @@ class Lookup:
 def is_in_class(value: Any, steps: Sequence[Step]) -> bool:
     """Whether all objects of a value's class have, in the class, what is looked up; or a module has it."""
     for step in steps[:-1]:
-        if not isinstance(value, types.ModuleType) or step.attribute not in names_of(value):
+        if not issubclass(type(value), types.ModuleType) or step.attribute not in names_of(value):
             return False
         value = names_of(value)[step.attribute]
     name = steps[-1].attribute
-    if isinstance(value, types.ModuleType):
+    if issubclass(type(value), types.ModuleType):
         return name in names_of(value)
     return bool(name) and _place_of(type(value), name) == _IN_CLASS
 

@@ -184,9 +184,9 @@ def arm(value: Any, config: Config, is_decorated: bool = False) -> Any:
 
 
 def _functions(value: Any) -> Iterator[types.FunctionType]:
-    if type(value) in (staticmethod, classmethod):
+    if issubclass(type(value), staticmethod | classmethod):
         value = value.__func__
-    elif type(value) is property:
+    elif issubclass(type(value), property):
         value = value.fget
     if type(value) is types.FunctionType:
         yield value

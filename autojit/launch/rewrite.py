@@ -31,6 +31,8 @@ def script_code_of(
     try:
         text = source if isinstance(source, str) else decode_source(source)
     except UnicodeDecodeError as error:  # which the compiler accepts in comments, and Python does not in scripts
+        if error.encoding != "utf-8":  # another one is declared, of which the compiler tells
+            return code_of(source, file, arm)
         raise _not_utf8(error, file) from None
     except SyntaxError:  # an encoding that nobody knows
         return code_of(source, file, arm)
@@ -47,7 +49,7 @@ def script_code_of(
 
 
 def _not_utf8(error: UnicodeDecodeError, file: str) -> SyntaxError:
-    """What Python raises for a script that is not in the encoding that it declares."""
+    """What Python raises for a script that is not in UTF-8 and declares nothing else."""
     byte, line = error.object[error.start], error.object.count(b"\n", 0, error.start) + 1
     return SyntaxError(
         f"Non-UTF-8 code starting with '\\x{byte:02x}' in file {file} on line {line}, but no encoding declared; "

@@ -139,12 +139,15 @@ class Twins:
         code = function.__code__
         with self._lock:
             self._asked = 0
-            twin = self._made(function) if len(self._known) < _MOST and self._wanted(function) else function
-        if twin is function:  # its cells and defaults are the program's
-            known = weakref.ref(function), None, False
-        else:
-            known = function, twin, code.co_kwonlyargcount > 0
-        return known if len(self._known) >= _MOST else self._known.setdefault(code, known)
+            if (known := self._known.get(code)) is not None:  # another thread was first
+                return known
+            is_full = len(self._known) >= _MOST
+            twin = function if is_full or not self._wanted(function) else self._made(function)
+            if twin is function:  # its cells and defaults are the program's
+                known = weakref.ref(function), None, False
+            else:
+                known = function, twin, code.co_kwonlyargcount > 0
+            return known if is_full else self._known.setdefault(code, known)
 
     def _made(self, function: types.FunctionType) -> types.FunctionType:
         try:
