@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 
@@ -259,3 +260,21 @@ def test_a_failing_lowering(monkeypatch):
     with warned("no program"):
         np.testing.assert_allclose(decorated(np.ones(3)), 1235.5)
     np.testing.assert_allclose(decorated(np.ones(3)), 1235.5)
+
+
+def test_what_a_plan_makes_has_names_of_its_own():
+    """A view and its base, a tuple and its parts: each is made under another name, the same in every process."""
+
+    def parts(x):
+        y = x * 2
+        return y, y[1:], [y[::-1], (y.reshape(2, 2), y.sum())]
+
+    texts = set()
+    for _ in range(3):
+        decorated = aj.autocluster(policy="eager", check=False)(parts)
+        decorated(np.arange(4.0))
+        (plan,) = decorated.__autojit_controller__.probes[0].plans
+        made = re.findall(r"^    (x\d+) = ", plan.source, re.MULTILINE)
+        assert len(made) == len(set(made)) >= 6
+        texts.add(plan.source)
+    assert len(texts) == 1

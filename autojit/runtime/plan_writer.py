@@ -280,7 +280,8 @@ class _Writer:
             return self.constant(recipe.value)
         if isinstance(recipe, Unset):
             return "UNSET"
-        name = f"x{len(self._made)}_{id(recipe) % 9973}"
+        name = f"x{self._next}"  # a number of its own: recipes are made inside of this one
+        self._next += 1
         if isinstance(recipe, Result):
             text = self._result(graph.outputs[recipe.number], recipe)
         elif isinstance(recipe, ListOf):
