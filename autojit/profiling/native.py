@@ -55,7 +55,7 @@ def _length(probe: Probe) -> int:
 
 def _is_numpys_turn(probe: Probe) -> bool:
     """Whether a region is left to NumPy by the policy: nothing is known of it yet, it is timed, or it was no faster."""
-    if probe.owner is None or probe.owner.warm_up is None or probe.region.parts or probe.state == "off":
+    if probe.owner.warm_up is None or probe.region.parts or probe.state == "off":
         return False
     return all(not is_numpys(plan) or plan.reason is None or plan.reason.id in _NO_FASTER for plan in probe.plans)
 

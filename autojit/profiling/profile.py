@@ -102,7 +102,7 @@ class _Profile:
             owner = probe.owner
             if lines is not None:
                 lines.asked()
-            if owner is None or all(plan.is_native for plan in probe.plans):
+            if all(plan.is_native for plan in probe.plans):
                 result = _enter(probe, *values)
             else:
                 with _place("enter", owner, probe).span():

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import threading
 import time
 import types
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from autojit.capture import cells
 from autojit.capture.early import early_regions, loops_with_rest, split_early
 from autojit.capture.hidden import nothing
 from autojit.capture.names import names_are_remembered
@@ -35,29 +34,28 @@ from autojit.runtime.history import History, span
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.plan import UNSET, Plan
 from autojit.runtime.probe import AGAIN, Probe, Restart
-from autojit.runtime.remade import refusing, remade
+from autojit.runtime.remade import SUSPENDS, arguments, may_begin_again, refusing, remade
 from autojit.runtime.takeover import Takeover
 from autojit.runtime.trouble import Trouble, left_to_numpy
-from autojit.runtime.twins import Twins
+from autojit.runtime.twins import Twin, Twins
 from autojit.runtime.warmup import WarmUp
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.runtime.compiler import Recipe, RecipeKey
     from autojit.runtime.maker import Maker
 
-SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 #: A plan with this many traps, and more of them than answers, is given up.
 _MAX_TRAPS = 8
 #: So is one with so many in a row, whatever it did before: the data has changed.
 _MOST_IN_A_ROW = 256
 #: Who waits for a capture looks so often what that waits for.
 _LOOKS = 0.05
-#: Where a function names these, it may see that the arguments are held twice.
-_COUNTS = frozenset(("resize", "getrefcount", "getweakrefcount", "ref"))
 
 
 class Controller:
-    """Owns the instrumented function.
+    """What the instrumented function has in its code, through its probes.
+
+    It does not keep the function, which is its owner's: the collector does not look into code, and would never free it.
 
     Args:
         function: The user's function; it stays as it is.
@@ -116,7 +114,8 @@ class Controller:
         if self.enabled and self.warm_up is None and self.no_source is None:
             self._prepare()
         with uncollected():
-            self.function = self._install()
+            self._made: types.FunctionType | None = self._install()
+        self._function = weakref.ref(self._made, self._is_gone)
         CONTROLLERS.add(self)
 
     def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
@@ -147,9 +146,21 @@ class Controller:
             code = self.instrumented()
         return remade(original, code)
 
+    @property
+    def function(self) -> types.FunctionType | None:
+        """The instrumented function, if somebody has it."""
+        return self._function()
+
+    def hand_over(self) -> types.FunctionType:
+        """The instrumented function, for its owner: from now on it lives no longer than that one wants."""
+        made, self._made = self._made, None
+        assert made is not None
+        return made
+
     def renew(self) -> None:
         """Regions have been split: give the function the code with their probes."""
-        put_code(self.function, self.instrumented())
+        if (function := self.function) is not None:
+            put_code(function, self.instrumented())
 
     def instrumented(self) -> types.CodeType:
         """The function's code with probes before all regions that there are now."""
@@ -206,13 +217,13 @@ class Controller:
         if self.enabled:
             raise self.trouble.uncompilable((self.no_source,))
 
-    def _twin(self, function: types.FunctionType) -> types.FunctionType:
+    def _twin(self, function: types.FunctionType) -> Twin:
         """Instrument a function that a native statement calls."""
         if function.__code__ is self.original.__code__ and function is self.original:
-            return self.function
+            return self._function
         controller = Controller(function, self.config, False, self.explain_all, self.enabled, is_callee=True)
         self.adopt(controller)
-        return controller.function
+        return controller.hand_over()
 
     def adopt(self, callee: Controller) -> None:
         """Look after a function that a native statement calls."""
@@ -339,26 +350,12 @@ class Controller:
 
     def start_again(self, values: dict[str, Any]) -> tuple[Any, ...] | None:
         """The body was split at its entry, before anything ran: this call can use the new probes already."""
-        code = self.function.__code__
-        if code.co_flags & SUSPENDS:
+        function = self.function
+        if function is None or not may_begin_again(function, values):
             return None
-        names = code.co_varnames
-        if not _COUNTS.isdisjoint(code.co_names):  # the caller's frame holds the arguments, too
-            return None
-        if not cells.have(self.function, values):  # a copy was called
-            return None
-        count, keywords = code.co_argcount, code.co_kwonlyargcount
-        # What is not live-in is never read.
-        args = [values.get(name) for name in names[:count]]
-        kwargs = {name: values.get(name) for name in names[count : count + keywords]}
-        rest = count + keywords
-        if code.co_flags & inspect.CO_VARARGS:
-            args += values.get(names[rest], ())
-            rest += 1
-        if code.co_flags & inspect.CO_VARKEYWORDS:
-            kwargs.update(values.get(names[rest], {}))
+        args, kwargs = arguments(function.__code__, values)
         assert self.tree is not None
-        root, returned = self.tree.root, self.function(*args, **kwargs)
+        root, returned = self.tree.root, function(*args, **kwargs)
         # The names of outer functions are bound: the call has done it.
         if root.exits:
             return RETURN, returned, *(UNSET for _ in root.live_return)
@@ -470,6 +467,12 @@ class Controller:
         self._lock = threading.RLock()
         self.switch(False)
 
+    def _is_gone(self, _: object) -> None:
+        """The function is no more: what may still hold its code, such as jax's tracebacks, holds no plans."""
+        self.twins.let_go()
+        for probe in list(self.probes.values()):
+            probe.let_go()
+
     def let_go(self) -> None:
         """Give the function its own code back, and hold nothing any more: the process ends.
 
@@ -480,8 +483,8 @@ class Controller:
         if type(function) is types.FunctionType and self.tree is not None:
             put_code(function, original.__code__)
         for probe in probes.values():
-            probe.plans = probe.takeovers = ()
-            probe.owner = probe.region = None  # type: ignore[assignment] -- nothing asks for them any more
+            probe.let_go()
+            probe.region = None  # type: ignore[assignment] -- nothing asks for it any more
         CONTROLLERS.discard(self)
         self.twins.let_go()
         vars(self).clear()

@@ -50,6 +50,23 @@ _NOBODY = 0, None
 IDLE = 64
 
 
+class _Gone:
+    """What owns the probes of a function that is no more. Copies of its code may still run: in NumPy."""
+
+    enabled = False
+    warm_up = None
+
+    def __getattr__(self, name: str) -> Any:
+        return _nothing
+
+
+def _nothing(*_: Any) -> None:
+    """What such a one makes, and whether it has anything."""
+
+
+GONE = _Gone()
+
+
 class Probe:
     """The run-time side of a region. `enter` is the warm path.
 
@@ -126,7 +143,7 @@ class Probe:
 
     def __init__(self, region: Region, owner: Any, on: bool) -> None:
         self.region = region
-        self.owner = owner
+        self.owner: Any = owner
         self.on = on
         self.plans: tuple[Plan, ...] = ()
         self.hits = 0
@@ -347,6 +364,8 @@ class Probe:
 
     def forget(self) -> None:
         """Forget all plans and all that was learned about the region."""
+        if self.owner is GONE:
+            return
         self.plans, self.state, self.on = (), None, self.owner.enabled
         self.heats.clear()
         self.timed, self.sleeps, self.is_quiet, self.price = None, False, False, 0.0
@@ -359,8 +378,17 @@ class Probe:
 
     def ask(self) -> None:
         """Be asked, unless something speaks against it."""
-        owner = self.owner  # `None` at the end of the process
-        self.on = owner is not None and owner.enabled and self.state != "off" and not self.is_quiet
+        self.on = self.owner.enabled and self.state != "off" and not self.is_quiet
+
+    def let_go(self) -> None:
+        """Hold nothing of the function's any more: it is gone, and who holds its code the collector does not see."""
+        self.state, self.owner = "off", GONE
+        self.on = self.sleeps = self.watched = False
+        for takeover in self.takeovers:
+            takeover.let_go()
+        self.plans, self.takeovers, self.around, self.gate, self.timed = (), (), None, None, None
+        self.looks = _nothing
+        self.heats.clear()
 
     def __reduce__(self) -> Any:
         raise TypeError("a function compiled by autojit is pickled by name, not by value")

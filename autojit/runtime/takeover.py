@@ -17,6 +17,7 @@ from autojit.runtime.door import DOOR
 from autojit.runtime.heat import LOST, price_of
 from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
 from autojit.runtime.plan import NATIVE, UNSET
+from autojit.runtime.probe import GONE
 from autojit.runtime.remembered import Verdict
 from autojit.runtime.waiting import begin_waiting, end_waiting
 
@@ -80,6 +81,11 @@ class Takeover:
         self._patience = 1.0  # how many times as long to wait before the next capture
         self._outlook: tuple[bool, bool] | None = None
         self._pays: bool | None = None
+
+    def let_go(self) -> None:
+        """As `Probe.let_go`."""
+        self.reset()
+        self._state, self.body, self.controller = "off", None, GONE
 
     @staticmethod
     def iter(items: Any) -> Any:

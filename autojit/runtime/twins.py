@@ -18,7 +18,9 @@ from autojit.runtime.watch import WATCH
 
 log = logging.getLogger("autojit")
 
-_FUNCTION, _METHOD = types.FunctionType, types.MethodType
+_FUNCTION, _METHOD, _REFERENCE = types.FunctionType, types.MethodType, weakref.ref
+#: What a function of the program's becomes: itself, or its twin, which a weak reference leaves to its owner.
+Twin = types.FunctionType | weakref.ref[types.FunctionType]
 #: What functions have that are instrumented, or will be at their first call.
 _ATTRIBUTES = {"__autojit_controller__", "__autojit_original__"}
 #: How many functions are known at most.
@@ -56,7 +58,8 @@ class Twins:
     are known, and the answer was always the function itself, nobody asks for some seconds.
 
     Args:
-        make: Instruments a function: gives back the same one, with probes in it, or another one, its twin.
+        make: Instruments a function: gives back the same one, with probes in it, or another one, its twin; of the
+            function that asks itself, a weak reference.
         rests: Whether that may be, or it is asked for ever.
 
     Attributes:
@@ -64,7 +67,7 @@ class Twins:
         wakes: When asking begins again.
     """
 
-    def __init__(self, make: Callable[[types.FunctionType], types.FunctionType], rests: bool = False) -> None:
+    def __init__(self, make: Callable[[types.FunctionType], Twin], rests: bool = False) -> None:
         self._make = make
         self._may_rest = rests
         self.asks = True
@@ -103,6 +106,8 @@ class Twins:
         if known is None:
             known = self._add(function)
         original, twin, has_keywords = known
+        if type(twin) is _REFERENCE:
+            twin = twin()
         if twin is None:
             return function
         # The same code with other defaults or another identity is another function.
@@ -149,7 +154,7 @@ class Twins:
                 known = function, twin, code.co_kwonlyargcount > 0
             return known if is_full else self._known.setdefault(code, known)
 
-    def _made(self, function: types.FunctionType) -> types.FunctionType:
+    def _made(self, function: types.FunctionType) -> Twin:
         try:
             return self._make(function)
         except Exception as error:

@@ -1,0 +1,163 @@
+"""Functions that the program decorates and drops: they are freed, with their plans and all that they hold."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import types
+import weakref
+
+import numpy as np
+import pytest
+
+import autojit as aj
+from autojit.runtime.controllers import CONTROLLERS
+
+DECORATORS = {
+    "eager": aj.autocluster(policy="eager"),
+    "measured": aj.autocluster,
+    "strict": aj.jit_compile,
+}
+
+
+class Held:
+    """Something of the program's that a weak reference can see."""
+
+    factor = 2.0
+
+
+def helper(x):
+    for _ in range(3):
+        x = x + 1
+    return x
+
+
+def plain(x):
+    return np.sin(x) * 2 + x.sum()
+
+
+def with_a_loop(x):
+    for i in range(5):
+        x = x * 2 + i
+    return x
+
+
+def recursive(x, n=3):
+    if n == 0:
+        return x
+    return recursive(x * 2, n - 1) + np.sin(x)
+
+
+def calling(x):
+    try:
+        return helper(x * 2)
+    finally:
+        print(end="")
+
+
+def yielding(x):
+    for i in range(3):
+        yield x * i + 1
+
+
+def run(function, x):
+    result = function(x)
+    return list(result) if isinstance(result, types.GeneratorType) else result
+
+
+@pytest.mark.parametrize("program", [plain, with_a_loop, recursive, calling, yielding])
+@pytest.mark.parametrize("decorator", ["eager", "measured"])
+def test_nothing_is_left(decorator, program):
+    x = np.linspace(0, 1, 50)
+    expected = run(program, x)
+    for _ in range(2):  # the first one may be known to who keeps functions' text
+        made = DECORATORS[decorator](program)
+        controller = weakref.ref(made.__autojit_controller__)
+        for _ in range(5):
+            np.testing.assert_allclose(run(made, x), expected, rtol=1e-12)
+        before = len(list(CONTROLLERS))
+        del made
+        gc.collect()
+        assert controller() is None
+        assert len(list(CONTROLLERS)) < before
+
+
+@pytest.mark.parametrize("decorator", DECORATORS)
+def test_what_closures_hold_is_freed(decorator):
+    def make():
+        held = Held()
+        return DECORATORS[decorator](lambda x: np.sin(x) * held.factor + x.sum()), weakref.ref(held)
+
+    function, held = make()
+    for _ in range(3):
+        function(np.ones(5))
+    assert held() is not None
+    del function
+    gc.collect()
+    assert held() is None
+
+
+def test_no_plan_is_kept_by_what_still_holds_the_code():
+    """As jax's tracebacks do, which no collector looks into."""
+    function = DECORATORS["eager"](plain)
+    code, x = function.__code__, np.linspace(0, 1, 7)
+    function(x)
+    probes = [each for each in code.co_consts if type(each).__name__ == "Probe"]
+    assert probes and all(each.plans for each in probes)
+    del function
+    gc.collect()
+    assert not any(each.plans or each.on for each in probes)
+    copy = types.FunctionType(code, globals())  # runs in NumPy
+    assert np.array_equal(copy(x), plain(x))
+
+
+@pytest.mark.parametrize("decorator", ["eager", "measured"])
+def test_calls_that_outlive_the_function(decorator):
+    x = np.linspace(0, 1, 9)
+    generator = DECORATORS[decorator](yielding)(x)
+    first = next(generator)
+    gc.collect()
+    assert np.array_equal([first, *generator], list(yielding(x)))
+
+    going, goes_on = threading.Event(), threading.Event()
+
+    def waiting(x):
+        y = x * 2 + 1
+        going.set()
+        goes_on.wait(10)
+        for i in range(4):
+            y = y + np.sin(x) * i
+        return y
+
+    results, made = [], [DECORATORS[decorator](waiting)]
+    thread = threading.Thread(target=lambda: results.append(made.pop()(x)))
+    thread.start()
+    assert going.wait(10)
+    gc.collect()
+    goes_on.set()
+    thread.join(30)
+    np.testing.assert_allclose(results[0], waiting(x), rtol=1e-15)
+
+
+def test_methods_that_outlive_the_function():
+    function, x = DECORATORS["eager"](plain), np.ones(4)
+    function(x)
+    clear, info, explain = function.clear_cache, function.cache_info, function.explain
+    del function
+    gc.collect()
+    clear()
+    assert info().plans == 0
+    assert "plain" in str(explain(x))
+    aj.clear_cache()
+
+
+def test_a_reference_that_the_program_has():
+    """Whatever wraps a function keeps it, and its plans."""
+    function = DECORATORS["eager"](plain)
+    x = np.ones(6)
+    bound = types.MethodType(function, x)
+    bound()
+    del function
+    gc.collect()
+    bound()
+    assert bound.__func__.cache_info().hits == 2
