@@ -1,6 +1,8 @@
 """Executables: what goes in, what comes out, and the cache."""
 
+import gc
 import threading
+import weakref
 
 import jax
 import jax.numpy as jnp
@@ -131,6 +133,31 @@ def test_key_is_of_structure_not_of_names():
     assert cluster_key(axpy()) == cluster_key(axpy(name="other", prefix="p"))
     different = [axpy(), axpy((11,)), axpy(dtype=np.float32), axpy(dtype=np.complex128), axpy((1, 10))]
     assert len({cluster_key(graph) for graph in different}) == len(different)
+
+
+def test_programs_that_are_dropped_leave_no_holes(monkeypatch):
+    trimmed = []
+    monkeypatch.setattr("autojit.compile.cache.trim", lambda: trimmed.append(None))
+    monkeypatch.setattr("autojit.compile.cache.DROPPED", 3)
+    cache = ExecutableCache(max_entries=1)
+    for n in range(1, 9):
+        cache.get_or_compile(axpy((n,)))
+    assert cache.info().evictions == 7 and len(trimmed) == 2
+
+
+def test_what_jax_has_traced_is_freed(monkeypatch):
+    """It is larger than the program, and jax keeps it for as long as the function that it has traced."""
+    traced, jit = [], jax.jit
+
+    def noting(function, **options):
+        traced.append(weakref.ref(function))
+        return jit(function, **options)
+
+    monkeypatch.setattr(jax, "jit", noting)
+    executable = Executable(axpy((7,)))
+    gc.collect()
+    assert traced and not any(function() for function in traced)
+    assert "tensor<7xf64>" in executable.program.stablehlo()  # traced again when it is asked for
 
 
 def test_cache_compiles_once_and_evicts_the_oldest():

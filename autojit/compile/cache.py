@@ -10,13 +10,16 @@ from dataclasses import dataclass, replace
 
 from autojit.compile.disk import DiskCache
 from autojit.compile.executable import Executable
+from autojit.compile.heap import trim
 from autojit.compile.key import Key, cluster_key
 from autojit.ir.graph import Graph
 
-#: How many executables are kept. One takes some 1.3 MB.
+#: How many executables are kept. One takes some 0.4 MB.
 MAX_ENTRIES = 512
 #: The bound on the size of their machine code.
 MAX_BYTES = 256 * 1024 * 1024
+#: When so many have been dropped, the holes that they leave in memory are given back.
+DROPPED = 64
 
 
 @dataclass(slots=True)
@@ -66,6 +69,7 @@ class ExecutableCache:
         self._entries: OrderedDict[Key, Executable] = OrderedDict()
         self._pending: dict[Key, _Pending] = {}
         self._info = CacheInfo()
+        self._dropped = 0
         # A signal handler or finalizer may make a request in the middle of another one of the same thread.
         self._lock = threading.RLock()
         self._busy: set[int] = set()
@@ -128,6 +132,9 @@ class ExecutableCache:
                 if mine.executable is not None:
                     self._insert(key, mine.executable, nbytes)
             mine.done.set()
+        if self._dropped >= DROPPED:
+            self._dropped = 0
+            trim()
         return executable, True
 
     def _insert(self, key: Key, executable: Executable, nbytes: int) -> None:
@@ -144,6 +151,7 @@ class ExecutableCache:
             _, dropped = self._entries.popitem(last=False)
             info.nbytes -= dropped.nbytes
             info.evictions += 1
+            self._dropped += 1
 
     def _is_over_budget(self) -> bool:
         too_large = self.max_bytes is not None and self._info.nbytes > self.max_bytes

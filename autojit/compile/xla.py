@@ -146,6 +146,7 @@ class Program:
                 (tuple(aval.shape), np.dtype(aval.dtype), aval.size * aval.dtype.itemsize)
                 for aval in jax.tree.leaves(self.lowered.out_info)
             )
+            del self.lowered  # which is larger than the program, and made again when it is asked for
         self._handlers = [
             _jax.array_result_handler(Aval(shape, dtype), _sharding(), True, _skip_checks=True)
             for shape, dtype, _ in self.outputs
@@ -153,9 +154,10 @@ class Program:
 
     @functools.cached_property
     def lowered(self) -> Any:
-        """The `jax.stages.Lowered`; a stored program is lowered when it is asked for."""
+        """The `jax.stages.Lowered`."""
         with neutral_settings():
-            traced = self._trace(self._function)
+            # jax keeps what it traces for as long as the function lives: it gets one of its own.
+            traced = self._trace(functools.wraps(self._function)(functools.partial(self._function)))
             cut = segmented(traced.jaxpr)
             if cut is not None:
                 traced = self._trace(functools.wraps(self._function)(cut))

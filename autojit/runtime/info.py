@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from autojit.compile.heap import trim
 from autojit.compile.pool import RESULTS, STAGING
 from autojit.runtime.door import DOOR
 from autojit.runtime.function import Controller
@@ -64,11 +65,13 @@ def memory_info() -> MemoryInfo:
 def trim_memory() -> int:
     """Free the memory that autojit keeps for later calls; gives the number of bytes.
 
-    Compiled programs stay. The next calls that need memory take it from the system again, which is slower.
+    Compiled programs stay. The next calls that need memory take it from the system again, which is slower. Holes in the
+    C library's heap, which are not in the number, go back to the system, too.
     """
     freed = RESULTS.nbytes + STAGING.nbytes
     RESULTS.clear()
     STAGING.clear()
+    trim()
     return freed
 
 
