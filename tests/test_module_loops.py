@@ -69,6 +69,14 @@ TAKEN = {
         else:
             last = i
     """,
+    "an inner loop is left early": """
+        for i in range(9):
+            count = 0
+            while True:
+                if count >= a.size:
+                    break
+                count += 1
+    """,
     "inside if, with and try": """
         if a.size:
             for i in range(3):

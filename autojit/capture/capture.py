@@ -152,7 +152,10 @@ class _Survey(RowLoops):
         code = function.__code__
         own = frozenset(code.co_varnames) | frozenset(code.co_cellvars) | frozenset(region.live_out)
         path = self.prologue.constant(function.__globals__)
-        self.frame = Frame(source.name, source.file, {}, function.__globals__, path, {}, own, maybe=region.maybe)
+        others = self.tree.read_by_others(region.statements, region.depth)
+        self.frame = Frame(
+            source.name, source.file, {}, function.__globals__, path, {}, own, maybe=region.maybe, shared=others
+        )
         for name in region.live_in:
             value = values.get(name, UNKNOWN)
             if type(value) is list and f"{name}[]" in region.moving:  # a plan for each length would be one too many

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autojit.capture.calls import Calls
-from autojit.capture.values import Frame, Items, Known, Stream
+from autojit.capture.values import Closure, Frame, Items, Known, Stream
 from autojit.errors import CannotCapture
 
 
@@ -41,7 +41,7 @@ class Comprehensions(Calls):
         # The first iterable belongs to the enclosing scope, and is evaluated at once.
         first = self.evaluate(node.generators[0].iter)
         items = self._elements(node.generators, self.each(first), element, inside)
-        return self.stream(types.GeneratorType, items, self.count(first), first, frame)
+        return self.stream(types.GeneratorType, items, self.count(first), first, Closure(node, frame, {}))
 
     def _elements_of(self, stream: Stream) -> list[Any]:
         """All elements of a comprehension."""

@@ -264,14 +264,16 @@ class Loops(Carry):
         return Names(sorted(bound), frozenset(exposed & bound), self._live_after(node) & bound)
 
     def _live_after(self, node: Any) -> frozenset[str]:
-        """The local names that may be read after a statement."""
+        """The local names that may be read after a statement, by whomever."""
         function = self.frame.node
         if not isinstance(function, ast.FunctionDef):
             return self.frame.local_names
         flow = self._flows.get(function)
         if flow is None:
             flow = self._flows[function] = Flow(function.body, self.frame.local_names)
-        return flow.live_after(node) if id(node) in flow.after else self.frame.local_names
+        if id(node) not in flow.after:
+            return self.frame.local_names
+        return flow.live_after(node) | self.names_seen() | self.frame.shared
 
     def _rest(self, course: Course) -> tuple[Course, bool, Operand]:
         """The loop after its first iteration."""

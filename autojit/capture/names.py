@@ -258,7 +258,7 @@ class Flow:
     def __init__(
         self, body: Sequence[ast.stmt], local_names: frozenset[str], outside: frozenset[str] = frozenset()
     ) -> None:
-        self.local_names = local_names
+        self.local_names, self.outside = local_names, outside
         found = names(body)
         self.captured = found.captured & local_names
         self._holders = found.holders

@@ -74,6 +74,12 @@ class Reach(Statements):
         """The storage of each array that something means, be it a part of an expression that is not yet complete."""
         return storages_in([self.frame, *self.assigned_values(), *self.held])
 
+    def names_seen(self) -> set[str]:
+        """The present function's names that functions and generator expressions made in it can still ask for."""
+        values = reach([self.frame, *self.assigned_values(), *self.held])
+        functions = [value for value in values if isinstance(value, Closure) and value.sees(self.frame)]
+        return set[str]().union(*(function.captured for function in functions))
+
     def references(self, storage: Storage) -> int:
         """How often a storage is meant."""
         return sum(each is storage for each in self.holders())

@@ -195,8 +195,7 @@ class RegionTree:
         usual = _before(self.usual, first) - bound
         known = [s for s in statements if id(s) in self.flow.after]
         live_after = (self.flow.live_after(known[-1]) if known else self.bound.get(id(last), bound)) | extra_live
-        # Cells outlive the region, also where it returns.
-        held = self.flow.held(statements, depth > 0) | self.free_names
+        held = self.read_by_others(statements, depth)
         live_after |= held
         statements, every = without_callees(statements), statements
         lookup, looks_at = self._looked_up(every)
@@ -204,12 +203,9 @@ class RegionTree:
         found = names(statements)
         extra_live |= {name for name in found.binds if name.startswith(TEMPORARY)}
         reads = found.reads & self.local_names
-        if "super" in found.reads and "__class__" in self.free_names:
-            extra_reads = frozenset(
-                self.source.function.__code__.co_varnames[:1]
-            )  # `super()` looks at the first argument
-        else:
-            extra_reads = frozenset()
+        extra_reads = frozenset[str]()
+        if "super" in found.reads and "__class__" in self.free_names:  # `super()` looks at the first argument
+            extra_reads = frozenset(self.source.function.__code__.co_varnames[:1])
         exposed = Flow(statements, self.local_names | extra_live)
         needed = exposed.entry(statements, frozenset()) & reads | extra_reads
         ends = assigned_after(statements)
@@ -242,6 +238,10 @@ class RegionTree:
         )
         self.regions.append(region)
         return region
+
+    def read_by_others(self, statements: list[ast.stmt], depth: int) -> frozenset[str]:
+        """The local names that others may read when a region has run, in whatever way: those of cells outlive it."""
+        return self.flow.held(statements, depth > 0) | self.free_names | self.flow.outside
 
     def _looked_up(self, statements: list[ast.stmt]) -> tuple[Lookup | None, tuple[str, ...] | None]:
         """How the function is looked up whose call follows these statements, and which variables have to be seen."""

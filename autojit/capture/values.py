@@ -305,7 +305,7 @@ class Stream:
         items: The items that are left; each is made when it is asked for.
         length: How many there were, as far as that is known.
         again: For a view of a dict: makes a new iterator for each loop.
-        holds: What its items are made of: values, and the frame of a generator expression.
+        holds: What its items are made of: values, and a comprehension as a function in its own frame.
         number: How many streams were made before it.
         level: The condition under which it was made, or asked for an item last.
         is_lost: Whether it was asked for items by what was taken back afterwards.
@@ -323,7 +323,7 @@ class Stream:
 
 @dataclass(eq=False, slots=True)
 class Closure:
-    """A function or lambda defined inside the region."""
+    """A function or lambda defined inside the region. A comprehension's `Stream` holds one that nobody calls."""
 
     node: ast.FunctionDef | ast.Lambda
     frame: Any
@@ -417,6 +417,7 @@ class Frame:
         node: The function's definition.
         postponed: Whether annotations are not evaluated in the function's file.
         maybe: Local names that may have a value which nobody here knows.
+        shared: Local names that others may read, too, at any time.
         level: The condition under which the present statement is executed.
     """
 
@@ -434,6 +435,7 @@ class Frame:
     node: Any = None
     postponed: bool = False
     maybe: frozenset[str] = frozenset()
+    shared: frozenset[str] = frozenset()
     level: Any = None
 
     def unbound(self, name: str) -> CannotCapture:
