@@ -121,3 +121,26 @@ def test_a_generator_that_is_suspended_at_the_end(tmp_path):
         found = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, env=env, capture_output=True, text=True)
         outputs.append((found.returncode, found.stdout, found.stderr))
     assert outputs[0] == outputs[1]
+
+
+LATE = """
+import atexit
+import numpy as np
+atexit.register(lambda: print(refused(np.ones(2))))  # runs after autojit's own
+import autojit as aj
+names = {"np": np}
+exec("def f(x): return np.sin(x) + 1", names)
+refused = aj.jit_compile(names["f"])
+try:
+    refused(np.ones(2))
+except aj.UncompilableError as error:
+    print("refused")
+"""
+
+
+def test_a_strict_function_without_source_at_the_end(tmp_path):
+    (tmp_path / "program.py").write_text(LATE)
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    found = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout.split("\n")[:2] == ["refused", "[1.84147098 1.84147098]"]

@@ -12,6 +12,7 @@ import pytest
 
 import autojit as aj
 from autojit.runtime.controllers import CONTROLLERS
+from autojit.runtime.probe import GONE
 
 DECORATORS = {
     "eager": aj.autocluster(policy="eager"),
@@ -161,3 +162,43 @@ def test_a_reference_that_the_program_has():
     gc.collect()
     bound()
     assert bound.__func__.cache_info().hits == 2
+
+
+def test_a_copy_under_a_profile(tmp_path):
+    function, x = DECORATORS["eager"](plain), np.ones(5)
+    function(x)
+    copy = types.FunctionType(function.__code__, globals())
+    del function
+    gc.collect()
+    for native in (True, False):
+        with aj.profile(tmp_path / str(native), native=native):
+            assert np.array_equal(copy(x), plain(x))
+
+
+def test_a_copy_that_runs_while_the_function_is_dropped():
+    """Whatever is asked of what is gone answers with nothing: a loop is perhaps being taken over just then."""
+    with GONE.capturing() as may_capture:
+        assert not may_capture
+    assert GONE.miss(1, 2) is GONE.maker.look_again(1) is GONE.trouble.of_compiling(ValueError()) is None
+    assert not GONE.enabled and not GONE.may_answer() and not list(GONE.tree.regions)
+
+    def counts(x, n):
+        for i in range(n):
+            x = x * 0.999 + i * 1e-6
+        return x
+
+    function = DECORATORS["measured"](counts)
+    copy, probes = types.FunctionType(function.__code__, globals()), function.__autojit_controller__.probes
+    probes, takeovers = list(probes.values()), [each for probe in probes.values() for each in probe.takeovers]
+    assert takeovers
+    del function
+    gc.collect()
+    x = np.linspace(0, 1, 9)
+    for takeover in takeovers:
+        takeover.due = True  # as the thread that watches would say
+    assert np.array_equal(copy(x, 100), counts(x, 100))
+    for probe in probes:
+        assert probe.enter(x, 100) is None
+        probe.looked_after(1.0)
+        probe.ask()
+        assert not probe.on

@@ -140,11 +140,12 @@ def test_a_timeout_is_not_lost_in_a_check():
 def test_a_timeout_of_another_thread_is_not_lost():
     fast, n = aj.autocluster(writes, policy="eager", check=False), 1_000_000  # see above
     fast(np.ones(n), np.ones(n))
-    ended = []
+    ended, begun = [], threading.Event()
 
     def work():
         a, b, calls = np.zeros(n), np.zeros(n), 0
         try:
+            begun.set()
             while True:
                 fast(a, b)
                 calls += 1
@@ -152,8 +153,10 @@ def test_a_timeout_of_another_thread_is_not_lost():
             ended.append(a[0] - calls)
 
     for _ in range(5):
+        begun.clear()
         thread = threading.Thread(target=work)
         thread.start()
+        assert begun.wait(60)  # on a busy machine it takes its time
         time.sleep(0.03)
         for _ in range(5):
             if thread.is_alive():

@@ -305,13 +305,15 @@ def test_who_is_woken_late_is_switched_off_all_the_same(monkeypatch):
 
 def test_nobody_naps_where_no_thread_can_end_it(monkeypatch):
     monkeypatch.setattr("autojit.runtime.probe.WATCH.rouses", lambda probe: False)
-    probe = probe_of(aj.autocluster(poly))
+    decorated = aj.autocluster(poly)
+    probe = probe_of(decorated)
     assert not probe.nap_for(60.0) and probe.on and not probe.sleeps
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_nap_ends_in_a_forked_process(monkeypatch):
-    probe = probe_of(aj.autocluster(poly))
+    decorated = aj.autocluster(poly)
+    probe = probe_of(decorated)
     assert probe.nap_for(60.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # this process may have threads

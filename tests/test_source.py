@@ -1,5 +1,9 @@
 """Functions whose source is theirs, although a second compilation gives another code object."""
 
+import importlib
+import os
+import sys
+
 import numpy as np
 
 import autojit as aj
@@ -39,3 +43,22 @@ def test_functions_of_a_module_that_call_themselves():
 def test_sets_of_strings_have_no_order():
     check(scaled, np.arange(3.0), "two", whole=True)
     assert load(scaled).name == "scaled"
+
+
+def test_a_module_that_is_edited_and_loaded_again(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    file = tmp_path / "module_edited.py"
+    module = None
+    for number in range(3):
+        comments = "# a comment\n" * number
+        file.write_text(
+            "import numpy as np\nimport autojit as aj\n"
+            f"{comments}@aj.autocluster(policy='eager')\ndef f(x):\n    return np.sin(x) * {number} + x.sum()\n"
+        )
+        os.utime(file, (1e9 + number, 1e9 + number))
+        module = importlib.import_module("module_edited") if module is None else importlib.reload(module)
+        x = np.arange(4.0)
+        np.testing.assert_allclose(module.f(x), np.sin(x) * number + 6, rtol=1e-15)
+        assert module.f.cache_info().plans == 1
+    monkeypatch.delitem(sys.modules, "module_edited")

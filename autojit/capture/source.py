@@ -147,9 +147,24 @@ def source_of(function: types.FunctionType) -> FunctionSource:
 def syntax_of(function: types.FunctionType) -> Syntax:
     """What `load` finds that is the same for all functions with this code from this file.
 
+    A file that was edited, and its module loaded again, is read again.
+
     Raises:
         CannotCapture: As `load`.
     """
+    try:
+        return _found(function)
+    except CannotCapture:
+        file = function.__code__.co_filename
+        before = linecache.cache.get(file)
+        linecache.checkcache(file)
+        if linecache.cache.get(file) is before:
+            raise
+        return _found(function)
+
+
+def _found(function: types.FunctionType) -> Syntax:
+    """As `syntax_of`, in the text that was read last."""
     code = function.__code__
     module = _module(code.co_filename, function.__globals__)
     known = module.imports

@@ -16,7 +16,7 @@ from autojit.runtime.controllers import CONTROLLERS
 from autojit.runtime.environment import set_own_tracer
 from autojit.runtime.history import Profiled
 from autojit.runtime.plans import is_numpys
-from autojit.runtime.probe import Probe
+from autojit.runtime.probe import GONE, Probe
 
 #: Why a policy leaves to NumPy what could be compiled.
 _NO_FASTER = frozenset(["slower", "too-small"])
@@ -168,7 +168,7 @@ class NativeLines:
         known = self._known.get(id(code))
         if known is None:
             probes = [const for const in code.co_consts if isinstance(const, Probe)]
-            owners = [probe.owner for probe in probes]
+            owners = [probe.owner for probe in probes if probe.owner is not GONE]
             owners += [each for each in list(CONTROLLERS) if each.original.__code__ is code]
             known = self._known[id(code)] = code, owners[0].history.profiled if owners else None
             self._lines[id(code)] = _Lines(probes)

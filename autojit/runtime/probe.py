@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 from threading import get_ident
@@ -50,21 +51,45 @@ _NOBODY = 0, None
 IDLE = 64
 
 
+class _Nothing:
+    """What a function that is no more has, makes and says: nothing, however far one asks."""
+
+    __slots__ = ()
+
+    def __call__(self, *_: Any) -> None:
+        return None
+
+    def __getattr__(self, name: str) -> Any:
+        return self
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+    def __enter__(self) -> bool:
+        return False
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
 class _Gone:
-    """What owns the probes of a function that is no more. Copies of its code may still run: in NumPy."""
+    """What owns the probes of a function that is no more. Copies of its code may still run, in NumPy."""
 
     enabled = False
     warm_up = None
 
     def __getattr__(self, name: str) -> Any:
-        return _nothing
+        return NOTHING
+
+    def capturing(self) -> Any:
+        """Nobody may capture."""
+        return NOTHING
 
 
-def _nothing(*_: Any) -> None:
-    """What such a one makes, and whether it has anything."""
-
-
-GONE = _Gone()
+NOTHING, GONE = _Nothing(), _Gone()
 
 
 class Probe:
@@ -387,7 +412,7 @@ class Probe:
         for takeover in self.takeovers:
             takeover.let_go()
         self.plans, self.takeovers, self.around, self.gate, self.timed = (), (), None, None, None
-        self.looks = _nothing
+        self.looks = NOTHING
         self.heats.clear()
 
     def __reduce__(self) -> Any:
