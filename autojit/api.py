@@ -106,7 +106,7 @@ def _decorate(function: Any, options: dict[str, Any], strict: bool) -> Any:
     controller = Controller(original, config, strict, strict_reasons, is_enabled(config))
     if "clustering_fuel" in options:
         controller.fuel = Fuel()  # its own: the keyword counts the clusters of this function
-    made = controller.hand_over()
+    made = controller.function
     made.__dict__.update(_methods(controller))
     return made
 

@@ -278,3 +278,21 @@ def test_what_a_plan_makes_has_names_of_its_own():
         assert len(made) == len(set(made)) >= 6
         texts.add(plan.source)
     assert len(texts) == 1
+
+
+def test_a_plan_that_another_thread_has_forgotten_at_once():
+    decorated = aj.autocluster(policy="eager", check=False)(poly)
+    controller = decorated.__autojit_controller__
+    make, made = controller._make_for, []
+
+    def make_and_forget(probe, values, heat):
+        made.append(make(probe, values, heat))
+        if len(made) == 1:
+            decorated.clear_cache()
+        return made[-1]
+
+    controller._make_for = make_and_forget
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", aj.AutojitWarning)
+        np.testing.assert_allclose(decorated(np.ones(3)), 5)
+    assert len(made) == 2 and decorated.cache_info().plans == 1

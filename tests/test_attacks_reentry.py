@@ -20,6 +20,7 @@ from autojit.compile.executable import Executable
 from autojit.compile.pool import Pool
 from autojit.runtime.twins import Twins
 from tests.test_compile import axpy
+from tests.test_twins import Owner
 
 
 def within(seconds: float, work: Callable[[], Any]) -> Any:
@@ -103,7 +104,7 @@ def test_every_lock_may_be_taken_again_by_its_thread(lock) -> None:
         locks = {
             "device": xla._LOCK,
             "memory": uninitialized._LOCK,
-            "twins": Twins(lambda function: function)._lock,
+            "twins": Twins(Owner())._lock,
             "cache": ExecutableCache()._lock,
             "pool": Pool[Any](1)._lock,
         }

@@ -24,6 +24,13 @@ def other(x):
     return x + 2
 
 
+class Owner:
+    """Stands for a controller."""
+
+    def __init__(self, twin=lambda function: function) -> None:
+        self.twin, self.known = twin, {}
+
+
 class Napping:
     """Stands for the watch: naps end when the test says so."""
 
@@ -50,7 +57,8 @@ def settled(twins, *functions):
 
 
 def test_asking_rests_when_nothing_new_comes(watch):
-    twins = Twins(lambda function: function, rests=True)
+    owner = Owner()
+    twins = Twins(owner, rests=True)
     settled(twins, plain)
     assert not twins.asks and watch.napping == [twins]
     settled(twins, plain)  # a statement that has begun
@@ -65,7 +73,8 @@ def test_asking_rests_when_nothing_new_comes(watch):
 
 
 def test_naps_grow(watch):
-    twins = Twins(lambda function: function, rests=True)
+    owner = Owner()
+    twins = Twins(owner, rests=True)
     naps = []
     for _ in range(9):
         naps.append(twins._nap)
@@ -75,22 +84,24 @@ def test_naps_grow(watch):
 
 
 def test_where_nobody_can_wake_it_asking_goes_on(watch):
-    watch.takes = False
-    twins = Twins(lambda function: function, rests=True)
+    watch.takes, owner = False, Owner()
+    twins = Twins(owner, rests=True)
     settled(twins, plain)
     assert watch.napping == [twins] and twins.asks
 
 
 def test_real_twins_are_always_asked_for(watch):
     twin = other
-    twins = Twins(lambda function: twin, rests=True)
+    owner = Owner(lambda function: twin)
+    twins = Twins(owner, rests=True)
     for _ in range(30):
         assert twins.of(plain) is twin
     assert twins.asks and not watch.napping
 
 
 def test_some_ask_for_ever(watch):
-    twins = Twins(lambda function: function)
+    owner = Owner()
+    twins = Twins(owner)
     settled(twins, plain)
     assert twins.asks and not watch.napping
 
@@ -125,7 +136,7 @@ def test_functions_of_launched_programs_get_probes_in_place(watch, monkeypatch):
     controller = iterate.__autojit_controller__
     assert [each.original.__qualname__ for each in controller.callees] == ["shifted"]
     assert shifted.__code__ is not plain_code and shifted.__autojit_controller__ is controller.callees[0]
-    assert controller._twin(shifted) is shifted  # as where two threads come at once
+    assert controller.twin(shifted) is shifted  # as where two threads come at once
     assert shifted.__autojit_original__.value.__code__ is plain_code and len(controller.callees) == 1
     assert watch.napping == [controller.twins]
     assert not controller.twins.asks

@@ -223,7 +223,7 @@ def bind(controller: Controller, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     Raises:
         TypeError: The arguments do not fit the function.
     """
-    function = controller.function or controller.original
+    function = controller.function
     bound = inspect.signature(controller.original).replace().bind(*args, **kwargs)
     names = function.__code__.co_varnames
     defaults = function.__defaults__ or ()

@@ -124,7 +124,7 @@ class _InPlace(Controller):
         self._put = put
         super().__init__(original, config, False, strict_reasons, is_enabled(config), is_callee)
 
-    def _twin(self, function: types.FunctionType) -> types.FunctionType:
+    def twin(self, function: types.FunctionType) -> types.FunctionType:
         """Put probes into a function that a native statement calls: then nobody has to ask for its twin.
 
         Functions of modules that are not armed stay as they are.

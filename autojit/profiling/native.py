@@ -15,8 +15,9 @@ from autojit.profiling.spans import Place
 from autojit.runtime.controllers import CONTROLLERS
 from autojit.runtime.environment import set_own_tracer
 from autojit.runtime.history import Profiled
+from autojit.runtime.kept import GONE
 from autojit.runtime.plans import is_numpys
-from autojit.runtime.probe import GONE, Probe
+from autojit.runtime.probe import Probe
 
 #: Why a policy leaves to NumPy what could be compiled.
 _NO_FASTER = frozenset(["slower", "too-small"])

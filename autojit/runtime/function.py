@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import threading
 import time
 import types
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from autojit.capture import cells
 from autojit.capture.early import early_regions, loops_with_rest, split_early
 from autojit.capture.hidden import nothing
 from autojit.capture.names import names_are_remembered
@@ -32,30 +33,32 @@ from autojit.runtime.garbage import uncollected
 from autojit.runtime.heat import Heat
 from autojit.runtime.history import History, span
 from autojit.runtime.interrupts import is_the_programs
+from autojit.runtime.kept import Kept
 from autojit.runtime.plan import UNSET, Plan
 from autojit.runtime.probe import AGAIN, Probe, Restart
-from autojit.runtime.remade import SUSPENDS, arguments, may_begin_again, refusing, remade
+from autojit.runtime.remade import refusing, remade
 from autojit.runtime.takeover import Takeover
 from autojit.runtime.trouble import Trouble, left_to_numpy
-from autojit.runtime.twins import Twin, Twins
+from autojit.runtime.twins import Known, Twins
 from autojit.runtime.warmup import WarmUp
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.runtime.compiler import Recipe, RecipeKey
     from autojit.runtime.maker import Maker
 
+SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 #: A plan with this many traps, and more of them than answers, is given up.
 _MAX_TRAPS = 8
 #: So is one with so many in a row, whatever it did before: the data has changed.
 _MOST_IN_A_ROW = 256
 #: Who waits for a capture looks so often what that waits for.
 _LOOKS = 0.05
+#: Where a function names these, it may see that the arguments are held twice.
+_COUNTS = frozenset(("resize", "getrefcount", "getweakrefcount", "ref"))
 
 
 class Controller:
-    """What the instrumented function has in its code, through its probes.
-
-    It does not keep the function, which is its owner's: the collector does not look into code, and would never free it.
+    """Owns the instrumented function.
 
     Args:
         function: The user's function; it stays as it is.
@@ -87,6 +90,8 @@ class Controller:
         # A region may be larger than one cluster, up to what is sensible to interpret.
         self.options = Options(max(config.max_cluster_size, Options().node_budget), config.unroll_budget, config.exact)
         self.probes: dict[int, Probe] = {}
+        self.kept: list[Kept] = []
+        self.known: Known = {}
         self.tree: RegionTree | None = None
         self.no_source: Reason | None = None
         self.enabled = enabled and not is_cut_off()
@@ -97,7 +102,7 @@ class Controller:
         self.warm_up = WarmUp(self) if config.policy == "measured" and not strict else None
         if self.warm_up is not None:  # what comes again and again would have been captured by then
             self.options.lengths_before_many = 1
-        self.twins = Twins(self._twin, rests=self.warm_up is not None)
+        self.twins = Twins(self, rests=self.warm_up is not None)
         self._maker: Maker | None = None
         self._lock = threading.RLock()  # one thread captures at a time
         self._captures = 0  # the one that has last begun to
@@ -114,8 +119,7 @@ class Controller:
         if self.enabled and self.warm_up is None and self.no_source is None:
             self._prepare()
         with uncollected():
-            self._made: types.FunctionType | None = self._install()
-        self._function = weakref.ref(self._made, self._is_gone)
+            self.function = self._install()
         CONTROLLERS.add(self)
 
     def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
@@ -146,21 +150,9 @@ class Controller:
             code = self.instrumented()
         return remade(original, code)
 
-    @property
-    def function(self) -> types.FunctionType | None:
-        """The instrumented function, if somebody has it."""
-        return self._function()
-
-    def hand_over(self) -> types.FunctionType:
-        """The instrumented function, for its owner: from now on it lives no longer than that one wants."""
-        made, self._made = self._made, None
-        assert made is not None
-        return made
-
     def renew(self) -> None:
         """Regions have been split: give the function the code with their probes."""
-        if (function := self.function) is not None:
-            put_code(function, self.instrumented())
+        put_code(self.function, self.instrumented())
 
     def instrumented(self) -> types.CodeType:
         """The function's code with probes before all regions that there are now."""
@@ -203,7 +195,7 @@ class Controller:
             return {}
         if not root.takeovers:
             for loop in loops_with_rest(self.tree.root):
-                takeover = Takeover(self.probes[loop.rest.number], self)
+                takeover = Takeover(self.probes[loop.rest.number])
                 root.takeovers += (takeover,)
                 body = self.probes.get(loop.blocks["body", -1].number)
                 if body is not None:
@@ -215,16 +207,17 @@ class Controller:
         """Nothing can be compiled for `jit_compile` of a function without source."""
         if not vars(self):  # the process ends
             return
-        if self.enabled and self.no_source is not None:
+        assert self.no_source is not None
+        if self.enabled:
             raise self.trouble.uncompilable((self.no_source,))
 
-    def _twin(self, function: types.FunctionType) -> Twin:
+    def twin(self, function: types.FunctionType) -> types.FunctionType:
         """Instrument a function that a native statement calls."""
         if function.__code__ is self.original.__code__ and function is self.original:
-            return self._function
+            return self.function
         controller = Controller(function, self.config, False, self.explain_all, self.enabled, is_callee=True)
         self.adopt(controller)
-        return controller.hand_over()
+        return controller.function
 
     def adopt(self, callee: Controller) -> None:
         """Look after a function that a native statement calls."""
@@ -306,7 +299,7 @@ class Controller:
             return AGAIN
         if made is None or type(made) is Restart:
             return made
-        probe.made_for = me, values
+        probe.made_for = me, values, made
         return AGAIN
 
     def _acquire(self) -> bool:
@@ -351,12 +344,26 @@ class Controller:
 
     def start_again(self, values: dict[str, Any]) -> tuple[Any, ...] | None:
         """The body was split at its entry, before anything ran: this call can use the new probes already."""
-        function = self.function
-        if function is None or not may_begin_again(function, values):
+        code = self.function.__code__
+        if code.co_flags & SUSPENDS:
             return None
-        args, kwargs = arguments(function.__code__, values)
+        names = code.co_varnames
+        if not _COUNTS.isdisjoint(code.co_names):  # the caller's frame holds the arguments, too
+            return None
+        if not cells.have(self.function, values):  # a copy was called
+            return None
+        count, keywords = code.co_argcount, code.co_kwonlyargcount
+        # What is not live-in is never read.
+        args = [values.get(name) for name in names[:count]]
+        kwargs = {name: values.get(name) for name in names[count : count + keywords]}
+        rest = count + keywords
+        if code.co_flags & inspect.CO_VARARGS:
+            args += values.get(names[rest], ())
+            rest += 1
+        if code.co_flags & inspect.CO_VARKEYWORDS:
+            kwargs.update(values.get(names[rest], {}))
         assert self.tree is not None
-        root, returned = self.tree.root, function(*args, **kwargs)
+        root, returned = self.tree.root, self.function(*args, **kwargs)
         # The names of outer functions are bound: the call has done it.
         if root.exits:
             return RETURN, returned, *(UNSET for _ in root.live_return)
@@ -468,12 +475,6 @@ class Controller:
         self._lock = threading.RLock()
         self.switch(False)
 
-    def _is_gone(self, _: object) -> None:
-        """The function is no more: what may still hold its code, such as jax's tracebacks, holds no plans."""
-        self.twins.let_go()
-        for probe in list(self.probes.values()):
-            probe.let_go()
-
     def let_go(self) -> None:
         """Give the function its own code back, and hold nothing any more: the process ends.
 
@@ -484,10 +485,10 @@ class Controller:
         if type(function) is types.FunctionType and self.tree is not None:
             put_code(function, original.__code__)
         for probe in probes.values():
-            probe.let_go()
-            probe.region = None  # type: ignore[assignment] -- nothing asks for it any more
+            probe.on, probe.region = False, None  # type: ignore[assignment] -- nothing asks for it any more
         CONTROLLERS.discard(self)
         self.twins.let_go()
+        self.known.clear()
         vars(self).clear()
 
     def leaf_regions(self) -> list[Region]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+import weakref
 from dataclasses import dataclass
 from math import inf
 from threading import get_ident
@@ -15,9 +15,10 @@ from autojit.capture.cells import is_empty
 from autojit.capture.regions import Region
 from autojit.errors import AutojitWarning, Trapped, UncompilableError
 from autojit.runtime.crowd import Crowd
-from autojit.runtime.heat import SHARE, TINY, Heat, HeatMap
+from autojit.runtime.heat import SHARE, TINY, Heat
 from autojit.runtime.interrupts import is_the_programs
-from autojit.runtime.plan import NATIVE, UNSET, Plan
+from autojit.runtime.kept import Kept, OfKept
+from autojit.runtime.plan import NATIVE, UNSET
 from autojit.runtime.plans import is_numpys, is_to_come
 from autojit.runtime.watch import WATCH
 
@@ -51,51 +52,11 @@ _NOBODY = 0, None
 IDLE = 64
 
 
-class _Nothing:
-    """What a function that is no more has, makes and says: nothing, however far one asks."""
-
-    __slots__ = ()
-
-    def __call__(self, *_: Any) -> None:
-        return None
-
-    def __getattr__(self, name: str) -> Any:
-        return self
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(())
-
-    def __enter__(self) -> bool:
-        return False
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
-
-class _Gone:
-    """What owns the probes of a function that is no more. Copies of its code may still run, in NumPy."""
-
-    enabled = False
-    warm_up = None
-
-    def __getattr__(self, name: str) -> Any:
-        return NOTHING
-
-    def capturing(self) -> Any:
-        """Nobody may capture."""
-        return NOTHING
-
-
-NOTHING, GONE = _Nothing(), _Gone()
-
-
 class Probe:
     """The run-time side of a region. `enter` is the warm path.
 
     Attributes:
+        kept: The reference to what may lead back to the function.
         on: Whether to ask at all.
         unset: The value of a live-out name that stays as it is.
         unbound: What Python raises where a live-in has no value.
@@ -130,33 +91,25 @@ class Probe:
     __slots__ = (
         "__weakref__",
         "answered",
-        "around",
         "asks_until",
-        "crowd",
         "cuts",
         "doubts_at",
         "expected",
         "forgets",
-        "gate",
-        "heats",
         "hits",
         "is_deep",
         "is_part",
         "is_quiet",
+        "kept",
         "looked",
-        "looks",
-        "made_for",
         "nap",
         "native",
         "on",
-        "owner",
-        "plans",
         "price",
         "region",
         "sleeps",
         "slow",
         "state",
-        "takeovers",
         "timed",
         "traps",
         "wakes",
@@ -166,18 +119,27 @@ class Probe:
     unbound = NameError
     gettrace = staticmethod(sys.gettrace)
 
+    owner = OfKept()
+    plans = OfKept()
+    heats = OfKept()
+    crowd = OfKept()
+    takeovers = OfKept()
+    around = OfKept()
+    gate = OfKept()
+    looks = OfKept()
+    made_for = OfKept()
+
     def __init__(self, region: Region, owner: Any, on: bool) -> None:
+        mine = Kept(owner)
+        owner.kept.append(mine)
+        self.kept = weakref.ref(mine)
         self.region = region
-        self.owner: Any = owner
         self.on = on
-        self.plans: tuple[Plan, ...] = ()
         self.hits = 0
         self.native = 0
         self.answered, self.asks_until, self.looked = 0, IDLE, 0.0
         self.traps = 0
-        self.made_for: tuple[int, tuple[Any, ...]] | None = None  # the thread and call that has just been given a plan
         self.state: Any = None
-        self.heats = HeatMap()
         self.crowd = Crowd(owner.config.max_plans)
         self.timed: tuple[int, Heat | None] | None = None
         self.price = 0.0
@@ -191,13 +153,10 @@ class Probe:
         self.is_quiet = False
         self.slow = self.wakes = 0.0
         self.nap = _NAPS[0]
-        self.takeovers: tuple[Any, ...] = ()
-        self.around: Any = None
-        self.gate: Any = None
         #: After so many hits it is looked whether the plan is still faster than NumPy.
         self.doubts_at = math.inf
         #: Whether Python looks up the function behind the region without running code, for its `looks_at`.
-        self.looks: Any = None if region.looks_at is None else owner.looks(region)
+        self.looks = None if region.looks_at is None else owner.looks(region)
 
     def filled(self) -> bool:
         """Whether the free variables that had no value at first have one now."""
@@ -206,14 +165,20 @@ class Probe:
         return not any(is_empty(cell) for name, cell in cells if name in self.region.late)
 
     def is_made_for(self, thread: int, values: tuple[Any, ...]) -> bool:
-        """Whether a plan has just been made for this very call."""
+        """Whether a plan has just been made for this very call, and no other thread has had it forgotten meanwhile."""
         if self.made_for is None or self.made_for[0] != thread:
             return False
-        return all(one is other for one, other in zip(self.made_for[1], values, strict=True))
+        _, arguments, made = self.made_for
+        is_this = all(one is other for one, other in zip(arguments, values, strict=True))
+        return is_this and any(plan is made for plan in self.plans)
 
     def enter(self, *values: Any) -> tuple[Any, ...] | None:
         """The region's exit and results, or `None`: run the statements."""
-        plans = self.plans
+        kept = self.kept()
+        if kept is None:  # a copy of the function's code outlives it
+            self.on = False
+            return None
+        plans = kept.plans
         for plan in plans:
             try:
                 result = plan.call(*values)
@@ -389,8 +354,6 @@ class Probe:
 
     def forget(self) -> None:
         """Forget all plans and all that was learned about the region."""
-        if self.owner is GONE:
-            return
         self.plans, self.state, self.on = (), None, self.owner.enabled
         self.heats.clear()
         self.timed, self.sleeps, self.is_quiet, self.price = None, False, False, 0.0
@@ -404,16 +367,6 @@ class Probe:
     def ask(self) -> None:
         """Be asked, unless something speaks against it."""
         self.on = self.owner.enabled and self.state != "off" and not self.is_quiet
-
-    def let_go(self) -> None:
-        """Hold nothing of the function's any more: it is gone, and who holds its code the collector does not see."""
-        self.state, self.owner = "off", GONE
-        self.on = self.sleeps = self.watched = False
-        for takeover in self.takeovers:
-            takeover.let_go()
-        self.plans, self.takeovers, self.around, self.gate, self.timed = (), (), None, None, None
-        self.looks = NOTHING
-        self.heats.clear()
 
     def __reduce__(self) -> Any:
         raise TypeError("a function compiled by autojit is pickled by name, not by value")

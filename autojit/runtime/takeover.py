@@ -17,7 +17,6 @@ from autojit.runtime.door import DOOR
 from autojit.runtime.heat import LOST, price_of
 from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
 from autojit.runtime.plan import NATIVE, UNSET
-from autojit.runtime.probe import GONE
 from autojit.runtime.remembered import Verdict
 from autojit.runtime.waiting import begin_waiting, end_waiting
 
@@ -55,7 +54,6 @@ class Takeover:
         "_pays",
         "_state",
         "body",
-        "controller",
         "due",
         "probe",
     )
@@ -63,11 +61,15 @@ class Takeover:
     #: What a `while` loop counts over.
     forever = range(sys.maxsize)
 
-    def __init__(self, probe: Any, controller: Any) -> None:
+    def __init__(self, probe: Any) -> None:
         self.probe = probe
         self.body: Any = None
-        self.controller = controller
         self.reset()
+
+    @property
+    def controller(self) -> Any:
+        """The function's."""
+        return self.probe.owner
 
     def reset(self) -> None:
         """Begin as if nothing had been tried; what is being compiled comes too late."""
@@ -81,11 +83,6 @@ class Takeover:
         self._patience = 1.0  # how many times as long to wait before the next capture
         self._outlook: tuple[bool, bool] | None = None
         self._pays: bool | None = None
-
-    def let_go(self) -> None:
-        """As `Probe.let_go`."""
-        self.reset()
-        self._state, self.body, self.controller = "off", None, GONE
 
     @staticmethod
     def iter(items: Any) -> Any:

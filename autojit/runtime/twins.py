@@ -7,7 +7,6 @@ import logging
 import threading
 import types
 import weakref
-from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
@@ -18,9 +17,10 @@ from autojit.runtime.watch import WATCH
 
 log = logging.getLogger("autojit")
 
-_FUNCTION, _METHOD, _REFERENCE = types.FunctionType, types.MethodType, weakref.ref
-#: What a function of the program's becomes: itself, or its twin, which a weak reference leaves to its owner.
-Twin = types.FunctionType | weakref.ref[types.FunctionType]
+_FUNCTION, _METHOD = types.FunctionType, types.MethodType
+#: By a function's code: the function, its twin, and whether it has parameters that are keywords only; where it is left
+#: as it is, a weak reference to it, and `None`.
+Known = dict[types.CodeType, tuple[Any, Any, bool]]
 #: What functions have that are instrumented, or will be at their first call.
 _ATTRIBUTES = {"__autojit_controller__", "__autojit_original__"}
 #: How many functions are known at most.
@@ -46,10 +46,6 @@ def is_looked_into(function: types.FunctionType) -> bool:
     return bool(_ATTRIBUTES & vars(function).keys())
 
 
-def _same(function: types.FunctionType) -> types.FunctionType:
-    return function
-
-
 class Twins:
     """The instrumented twins of the functions that one function calls.
 
@@ -58,8 +54,8 @@ class Twins:
     are known, and the answer was always the function itself, nobody asks for some seconds.
 
     Args:
-        make: Instruments a function: gives back the same one, with probes in it, or another one, its twin; of the
-            function that asks itself, a weak reference.
+        owner: The function's controller, or what is like it: `owner.twin(function)` instruments a function, and gives
+            back the same one, with probes in it, or another one, its twin; `owner.known` keeps what is known of them.
         rests: Whether that may be, or it is asked for ever.
 
     Attributes:
@@ -67,20 +63,25 @@ class Twins:
         wakes: When asking begins again.
     """
 
-    def __init__(self, make: Callable[[types.FunctionType], Twin], rests: bool = False) -> None:
-        self._make = make
+    def __init__(self, owner: Any, rests: bool = False) -> None:
+        # This object is a constant of the function's code, as probes are (`kept.py`).
+        self._owner = weakref.ref(owner)
         self._may_rest = rests
         self.asks = True
         self._asked = 0  # how often, since a function came that was not known
         self._nap = _NAPS[0]
         self.wakes = 0.0
-        self._known: dict[types.CodeType, tuple[Any, Any, bool]] = {}
         self.renew_lock()
         _ALL.add(self)
 
     def renew_lock(self) -> None:
         """Wait for nobody: in a forked process whoever makes a twin is not there."""
         self._lock = threading.RLock()  # a signal handler or finalizer may come in while a twin is made
+
+    @property
+    def _known(self) -> Known:
+        owner = self._owner()
+        return {} if owner is None else owner.known
 
     @property
     def functions(self) -> list[types.FunctionType]:
@@ -106,8 +107,6 @@ class Twins:
         if known is None:
             known = self._add(function)
         original, twin, has_keywords = known
-        if type(twin) is _REFERENCE:
-            twin = twin()
         if twin is None:
             return function
         # The same code with other defaults or another identity is another function.
@@ -135,10 +134,8 @@ class Twins:
         self._asked, self.asks = 0, True
 
     def let_go(self) -> None:
-        """Ask nothing and hold nothing any more: the collector does not see who holds this object."""
+        """Ask nothing any more."""
         self.asks = self._may_rest = False
-        self._make = _same
-        self._known.clear()
 
     def _add(self, function: types.FunctionType) -> tuple[Any, Any, bool]:
         code = function.__code__
@@ -154,9 +151,10 @@ class Twins:
                 known = function, twin, code.co_kwonlyargcount > 0
             return known if is_full else self._known.setdefault(code, known)
 
-    def _made(self, function: types.FunctionType) -> Twin:
+    def _made(self, function: types.FunctionType) -> types.FunctionType:
+        owner = self._owner()
         try:
-            return self._make(function)
+            return function if owner is None else owner.twin(function)
         except Exception as error:
             if is_the_programs(error):
                 raise
