@@ -259,7 +259,7 @@ class Flow:
         self, body: Sequence[ast.stmt], local_names: frozenset[str], outside: frozenset[str] = frozenset()
     ) -> None:
         self.local_names, self.outside = local_names, outside
-        found = names(body)
+        self._body, found = body, names(body)
         self.captured = found.captured & local_names
         self._holders = found.holders
         self.after: dict[int, frozenset[str]] = {}  # id(statement) -> live after it
@@ -276,13 +276,18 @@ class Flow:
     def held(self, statements: Sequence[ast.stmt], again: bool) -> frozenset[str]:
         """The local names that functions may read which were made elsewhere, before these statements or after them.
 
-        A function that the statements make is theirs to account for; not so where they run again and again.
+        A function that the statements make is theirs to account for; not so where they run again and again, nor for names
+        that others bind anew: those keep what the names were, and do not know that the function is gone.
         """
         if not self._holders:
             return frozenset()
-        own = frozenset() if again else {id(node) for statement in statements for node in walk(statement)}
-        found = [held for node, held in self._holders if id(node) not in own]
-        return frozenset().union(*found) & self.local_names
+        every = frozenset().union(*(held for _, held in self._holders)) & self.local_names
+        if again:
+            return every
+        own = {id(node) for statement in statements for node in walk(statement)}
+        found = frozenset().union(*(held for node, held in self._holders if id(node) not in own))
+        anew = names(statement for statement in self._body if id(statement) not in own).binds
+        return every & (found | anew)
 
     def block(self, body: Sequence[ast.stmt], live: frozenset[str]) -> frozenset[str]:
         """Walk a block backwards; the names live at its entry."""
