@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import autojit as aj
+from autojit.capture import source
 from autojit.runtime.controllers import CONTROLLERS
 from autojit.runtime.kept import GONE
 
@@ -142,9 +143,9 @@ def of_a_default(decorator, held):
 
 def of_a_module(decorator, held):
     names = {"np": np, "held": held, "decorator": decorator}
-    source = "@decorator\ndef f(x):\n    return np.sin(x) * held.factor + x\n"
-    linecache.cache["<a module>"] = (len(source), None, source.splitlines(True), "<a module>")
-    exec(compile(source, "<a module>", "exec", dont_inherit=True), names)
+    text = "@decorator\ndef f(x):\n    return np.sin(x) * held.factor + x\n"
+    linecache.cache["<a module>"] = (len(text), None, text.splitlines(True), "<a module>")
+    exec(compile(text, "<a module>", "exec", dont_inherit=True), names)
     return names["f"]
 
 
@@ -297,3 +298,16 @@ def test_a_copy_that_runs_while_the_function_is_dropped():
         probe.looked_after(1.0)
         probe.ask()
         assert not probe.on
+
+
+def test_functions_of_ever_new_text(monkeypatch):
+    """Their syntax is not kept for ever."""
+    monkeypatch.setattr(source, "_MOST", 4)
+    for number in range(9):
+        file, text = f"<text {number}>", f"def f(x):\n    return np.sin(x) * {number}\n"
+        monkeypatch.setitem(linecache.cache, file, (len(text), None, text.splitlines(True), file))
+        names = {"np": np}
+        exec(compile(text, file, "exec", dont_inherit=True), names)
+        function = DECORATORS["eager"](names["f"])
+        assert np.array_equal(function(np.zeros(3)), np.zeros(3)) and function.cache_info().plans == 1
+        assert len(source._syntaxes) <= 4 and len(source._modules) <= 4

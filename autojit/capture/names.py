@@ -276,8 +276,8 @@ class Flow:
     def held(self, statements: Sequence[ast.stmt], again: bool) -> frozenset[str]:
         """The local names that functions may read which were made elsewhere, before these statements or after them.
 
-        A function that the statements make is theirs to account for; not so where they run again and again, nor for names
-        that others bind anew: those keep what the names were, and do not know that the function is gone.
+        A function that the statements make is theirs to account for; not so where they run again and again, nor for
+        names that others bind anew: those keep what the names were, and do not know that the function is gone.
         """
         if not self._holders:
             return frozenset()

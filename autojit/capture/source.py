@@ -30,6 +30,8 @@ _SMALL = LEAVES | {ast.Name}
 #: What was read, by code and file: equal code objects may come from several files.
 _syntaxes: dict[tuple[types.CodeType, str], Syntax | CannotCapture] = {}
 _modules: dict[str, _Module] = {}
+#: How many are known at most: programs may make functions of ever new text.
+_MOST = 1024
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,6 +140,8 @@ def source_of(function: types.FunctionType) -> FunctionSource:
             known = syntax_of(function)
         except CannotCapture as error:
             known = CannotCapture(error.id, error.detail)  # without the frames of this call
+        if len(_syntaxes) >= _MOST:
+            _syntaxes.clear()
         _syntaxes[key] = known
     if isinstance(known, CannotCapture):
         raise CannotCapture(known.id, known.detail)
@@ -208,6 +212,8 @@ def _module(file: str, namespace: dict[str, object]) -> _Module:
     definitions: dict[tuple[str, int], list[tuple[Any, str]]] = {}
     for key, node, enclosing_class in _definitions(tree, ""):
         definitions.setdefault(key, []).append((node, enclosing_class))
+    if len(_modules) >= _MOST:
+        _modules.clear()
     made = _modules[file] = _Module(lines, tuple(sorted(set(_imports(tree)))), definitions)
     return made
 
