@@ -17,7 +17,9 @@ import numpy as np
 from tests import loop_templates as templates
 from tests.loop_judge import Immoderate, moderate
 from tests.programs_strategy import Program
+from tests.seen_names import IMPORTS, SeenNames
 
+_MODULE = IMPORTS + templates.MODULE
 _PARAMETERS = ("a", "b", "A", "n", "k", "log")
 _INDICES = ("i", "j", "l")
 #: How deep loops and branches may stand in each other.
@@ -29,7 +31,7 @@ def _indented(lines: Sequence[str]) -> list[str]:
     return ["    " + line for line in lines]
 
 
-class LoopGrower:
+class LoopGrower(SeenNames):
     """Writes statements; knows which names stand for what.
 
     Attributes:
@@ -41,6 +43,7 @@ class LoopGrower:
     """
 
     def __init__(self, random: Any) -> None:
+        super().__init__()
         self.random = random
         self.vectors = ["a", "b"]
         self.scalars = ["s"]
@@ -61,6 +64,15 @@ class LoopGrower:
         """A name that was not used before."""
         self._next += 1
         return f"{letter}{self._next}"
+
+    def array_name(self) -> str:
+        return self.pick(*self.vectors)
+
+    def number_name(self) -> str:
+        return self.pick(*self.scalars * 2, *self.counters * 2, *self.loops * 2, *self.values, "n", "k")
+
+    def sure_name(self, kind: str) -> str:
+        return self.pick("s", "c") if kind == "number" else self.pick("a", "b")
 
     def filled(self, choices: Sequence[str], depth: int = 1, slices: tuple[str, ...] = ()) -> str:
         """One of the templates with its tokens replaced; its arrays are of one length."""
@@ -125,6 +137,8 @@ class LoopGrower:
 
     def vector(self, slices: tuple[str, ...], depth: int = 1) -> str:
         """An array, one of the slices long."""
+        if self.asks["array"] and slices[0] == ":" and self.chance(0.2):
+            return self.pick(*self.asks["array"])
         if depth <= 0 or self.chance(0.35):
             return self.part(slices)
         whole = slices[0] == ":" and self.chance(0.3)
@@ -139,7 +153,7 @@ class LoopGrower:
         if depth <= 0 or self.chance(0.4):
             i, j = self.pick(*self.loops, "0", "-1"), self.pick(*self.loops, "0", "-1")
             names = [f"{self.pick(*self.vectors)}[{i}]"] * 3 + [f"A[{i}, {j}]"] * 2
-            names += [*self.scalars * 2, *self.values * 2, *self.loops, *self.counters]
+            names += [*self.scalars * 2, *self.values * 2, *self.loops, *self.counters, *self.asks["number"]]
             return self.pick(*names, self.pick("1", "2", "-1", "3.0", "0.5", "0", "LIMIT"))
         return self.filled(templates.ELEMENTS, depth)
 
@@ -155,10 +169,18 @@ class LoopGrower:
 
     def block(self, depth: int, count: int) -> list[str]:
         """Some statements; names that only they bind are unknown afterwards."""
-        known = [list(names) for names in (self.vectors, self.scalars, self.counters, self.values)]
+        known = self.names_now()
         lines = [line for _ in range(count) for line in self.statement(depth)]
-        self.vectors, self.scalars, self.counters, self.values = known
+        self.go_back(known)
         return lines
+
+    def names_now(self) -> tuple[Any, ...]:
+        """All names that are known."""
+        return *(list(names) for names in (self.vectors, self.scalars, self.counters, self.values)), self.known()
+
+    def go_back(self, known: tuple[Any, ...]) -> None:
+        """Know the names that were known before."""
+        self.vectors, self.scalars, self.counters, self.values, self.asks = known
 
     def statement(self, depth: int) -> list[str]:
         """One statement; at depth 0 at the top level."""
@@ -166,8 +188,23 @@ class LoopGrower:
         if depth < _DEEPEST:
             kinds += [(4 - depth, self._for), (1, self._while), (2.5 if self.loops else 1, self._if), (0.15, self._try)]
         if self.loops:
-            kinds += [(1.2, self._leave)]
+            kinds += [(1.2 + 2 * self.seeing, self._leave)]
+        if self.seeing:
+            kinds += [(1.5, self._see), (5, self._ask), (4, self._change), *[(2, self._over)] * (depth < _DEEPEST)]
         return self.random.choices([kind for _, kind in kinds], [weight for weight, _ in kinds])[0](depth)
+
+    def _see(self, depth: int) -> list[str]:
+        return self.see()
+
+    def _ask(self, depth: int) -> list[str]:
+        return self.ask()
+
+    def _change(self, depth: int) -> list[str]:
+        return [self.hide()] if self.loops and self.chance(0.6) else self.change()
+
+    def _over(self, depth: int) -> list[str]:
+        head, first = self.over()
+        return [head, *_indented([*first, *self.block(depth + 1, self.random.randint(1, 3))])]
 
     def _simple(self, depth: int) -> list[str]:
         return self.filled(self.pick(*templates.STATEMENTS), 2).split("\n")
@@ -193,9 +230,11 @@ class LoopGrower:
         return lines
 
     def _try(self, depth: int) -> list[str]:
+        lines = ["try:", *_indented(self.block(depth + 1, 2))]
+        if self.seeing and self.chance(0.5):
+            return [*lines, "finally:", *_indented(self.block(depth + 1, 1))]
         return [
-            "try:",
-            *_indented(self.block(depth + 1, 2)),
+            *lines,
             "except (IndexError, ValueError) as error:",
             "    log.append(str(error))",
         ]
@@ -248,6 +287,8 @@ class LoopGrower:
         self.loops.append(w)
         body = self.block(depth + 1, self.random.randint(1, 3))
         leave = [f"if {w} >= {limit}:", "    break"] if test == "True" else []
+        if test == "True" and self.seeing and self.chance(0.3):  # what stands before the test runs once more
+            leave = [*(line for line in self._simple(depth)), *leave]
         # `continue` must not jump over the step.
         late = self.chance(0.3) and not any("continue" in line for line in body)
         body = [*body, step] if late else [step, *body]
@@ -279,10 +320,13 @@ def _grow(random: Any, call: tuple[Any, ...]) -> list[str]:
     grower = LoopGrower(random)
     lines = random.choice([["s = 0.0", "c = 0"], ["s = a[0]", "c = n"], ["s = 0", "c = 0"]])
     wanted = random.choice([1, 1, 2])
+    grower.seeing, grower.simple = random.random() < 0.35, random.random() < 0.6
+    if grower.seeing:
+        lines += [*grower.hidden(), *(line for _ in range(random.randint(1, 2)) for line in grower.see())]
     for _ in range(40):
         if sum(map(_is_loop, lines)) >= wanted and random.random() < 0.7:
             break
-        known = [list(names) for names in (grower.vectors, grower.scalars, grower.counters)]
+        known = grower.names_now()
         maker = grower._for if random.random() < 0.4 else grower.statement
         trial = [*lines, *maker(0)]
         error = _error(trial, call)
@@ -291,16 +335,17 @@ def _grow(random: Any, call: tuple[Any, ...]) -> list[str]:
             if error is not None:
                 break
         else:
-            grower.vectors, grower.scalars, grower.counters = known
+            grower.go_back(known)
     ends = [*grower.vectors, "A", *grower.scalars, *grower.counters]
     if any(line.startswith(("for i ", "for i,")) for line in lines) and random.random() < 0.8:
         ends.append("i")
+    ends += [text for texts in grower.asks.values() for text in texts]
     return [*lines, f"return {', '.join(ends)}"]
 
 
 def _error(lines: list[str], call: tuple[Any, ...]) -> BaseException | None:
     try:
-        return moderate(Program(templates.MODULE, _PARAMETERS, tuple(lines), ()).source, call).error
+        return moderate(Program(_MODULE, _PARAMETERS, tuple(lines), ()).source, call).error
     except Immoderate as error:
         return error
     except SyntaxError as error:  # one conditional expression in another without parentheses
@@ -323,4 +368,4 @@ def make_loop_program(random: Any) -> Program:
         if not any(map(_is_loop, lines)):
             continue
         if not any(isinstance(_error(lines, call), Immoderate) for call in calls):
-            return Program(templates.MODULE, _PARAMETERS, tuple(lines), calls)
+            return Program(_MODULE, _PARAMETERS, tuple(lines), calls)

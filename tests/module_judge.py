@@ -14,7 +14,7 @@ import io
 import itertools
 import linecache
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,13 +32,20 @@ _numbers = itertools.count()
 
 
 class _Ends(ast.NodeTransformer):
-    """`return x` becomes `result = x` and the end of the script."""
+    """`return x` becomes `result = x` and the end of the script; functions write its names as global ones."""
 
     def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
         assign = ast.Assign([ast.Name("result", ast.Store())], node.value or ast.Constant(None))
         return [assign, ast.Raise(ast.Call(ast.Name("SystemExit", ast.Load()), [], []), None)]
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        own = {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
+        for function in ast.walk(node):
+            if isinstance(function, ast.FunctionDef):
+                function.body = [
+                    ast.Global(part.names) if isinstance(part, ast.Nonlocal) and own.isdisjoint(part.names) else part
+                    for part in function.body
+                ]
         return node
 
     visit_Lambda = visit_FunctionDef  # type: ignore[assignment] -- neither is looked into
@@ -91,7 +98,7 @@ def same_script(text: str, given: Sequence[Any], policy: str, rtol: float | None
         raise AssertionError(f"{raised!r} instead of {error!r}") from raised
     assert told == printed, f"printed {told!r} instead of {printed!r}"
     assert got.keys() == wanted.keys(), f"names {sorted(got.keys() ^ wanted.keys())} are there in one of the two only"
-    names = [name for name, value in wanted.items() if not callable(value) and not hasattr(value, "__loader__")]
+    names = [name for name, value in wanted.items() if not isinstance(value, Iterator) and not hasattr(value, "__loader__")]
     for name in names:
         assert_same(got[name], wanted[name], rtol, name)
     mine, theirs = ([space[name] for name in names] for space in (got, wanted))

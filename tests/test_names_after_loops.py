@@ -167,6 +167,27 @@ def test_functions_that_see_the_name(function):
     assert decorated.cache_info().hits > 0
 
 
+def asked_no_more(x, n):
+    w = 5
+    see = lambda: w  # noqa: E731 -- what is tried
+    a = x + see()
+    note()
+    for v in range(n):
+        for w in range(3):  # noqa: B007 -- binds it now and then
+            if w + v >= n:
+                break
+    a = a + n
+    note()
+    return a
+
+
+@pytest.mark.parametrize("n", [2, 0, 5])
+def test_a_function_of_an_earlier_plan_that_nobody_asks_again(n):
+    """It is not there, but the loop cannot know, and keeps what its name was."""
+    decorated = check(asked_no_more, np.arange(2.0), n)
+    assert decorated.cache_info().hits > 0
+
+
 def left_early(decorate):
     w = 0
 
