@@ -11,7 +11,6 @@ from typing import Any
 from tests.name_programs import make_name_program
 from tests.programs_strategy import Program
 
-_MODULE = "import numpy as np\n"
 #: Names that may become attributes; the arrays `x` and `y` have a value when the program begins.
 _NAMES = ("x", "y", "a", "b", "c", "t", "u")
 _CALLS = (
@@ -67,18 +66,20 @@ class Thing:
 
 
 class _Attributes(ast.NodeTransformer):
-    """Makes names attributes, and statements calls."""
+    """Makes names attributes, and statements calls; names that functions write stay names, and are bound."""
 
-    def __init__(self, random: Any, owners: dict[str, str]) -> None:
+    def __init__(self, random: Any, owners: dict[str, str], written: set[str]) -> None:
         self.random = random
         self.owners = owners
+        self.written = written
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         owner = self.owners.get(node.id)
         return node if owner is None else ast.Attribute(ast.Name(owner, ast.Load()), node.id, node.ctx)
 
     def _statement(self, node: Any) -> Any:
-        if self.random.random() < 0.15 and not _counts(node):
+        used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        if self.random.random() < 0.15 and not _counts(node) and used.isdisjoint(self.written):
             return ast.parse(self.random.choice(_CALLS)).body
         return self.generic_visit(node)
 
@@ -105,12 +106,13 @@ def _counts(node: ast.AST) -> bool:
 def make_attribute_program(random: Any) -> Program:
     """A program of two objects, which may be one, of two arrays, and of two numbers."""
     names = make_name_program(random)
-    owners = {name: random.choice("pq") for name in _NAMES if random.random() < 0.6}
     tree = ast.parse(names.source)
-    function = _Attributes(random, owners).visit(tree.body[-1])
+    written = {name for node in ast.walk(tree) if isinstance(node, ast.Nonlocal) for name in node.names}
+    owners = {name: random.choice("pq") for name in _NAMES if name not in written and random.random() < 0.6}
+    function = _Attributes(random, owners, written).visit(tree.body[-1])
     lines = tuple(ast.unparse(statement) for statement in ast.fix_missing_locations(function).body)
     calls = []
     for x, y, n, k in names.calls:
         one, other = Thing(x, y), Thing(y * 0.5, x + 1)
         calls.append((one, one if random.random() < 0.15 else other, x, y, n, k))
-    return Program(_MODULE, ("p", "q", "x", "y", "n", "k"), lines, tuple(calls))
+    return Program(names.module, ("p", "q", "x", "y", "n", "k"), lines, tuple(calls))
