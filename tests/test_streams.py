@@ -93,6 +93,16 @@ def test_whole_functions():
     compare(mixed, 2, np.random.default_rng(3))
 
 
+def returned(n, x):
+    for _ in range(n):
+        x = np.sin(x) + x.sum()
+    return x, np.random.randint(1000)
+
+
+def test_an_integer_that_no_array_work_takes():
+    compare(returned, 5, X)
+
+
 def test_another_generator_is_the_same_plan():
     fast = EAGER(prices)
     for seed in range(4):

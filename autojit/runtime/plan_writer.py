@@ -15,7 +15,7 @@ from autojit.capture.capture import Capture
 from autojit.capture.layout import not_new, own_strides
 from autojit.capture.results import Constant, Container, FromPrologue, ListOf, Recipe, Result, Unset, ViewOf
 from autojit.capture.row_rules import place_of_rows
-from autojit.capture.streams import render, streams_of
+from autojit.capture.streams import calls_in, render, streams_of
 from autojit.capture.values import ViewStep
 from autojit.compile.executable import Executable
 from autojit.compile.transfer import give_back
@@ -121,9 +121,10 @@ class _Writer:
     def check_integers(self, graph: Graph, steps: tuple[Step, ...]) -> None:
         """Python's integers have a dtype that depends on how large they are; clusters see that they fit."""
         packed = {value.name for step in steps if isinstance(step, ClusterStep) for value in step.graph.inputs}
-        for value in graph.inputs:
-            if value.spec.weak and value.spec.dtype == np.int64 and value.name not in packed:
-                self.lines.append(f"    if not {-(2**63)} <= {self.operands[value.name]} < {2**63}: return NATIVE")
+        drawn = {call.name for call in calls_in(self.capture.draws)}  # later, and their dtype is looked at
+        for value, name in zip(graph.inputs, self.capture.input_names, strict=True):
+            if value.spec.weak and value.spec.dtype == np.int64 and value.name not in packed and name not in drawn:
+                self.lines.append(f"    if not {-(2**63)} <= {name} < {2**63}: return NATIVE")
 
     # ---- random numbers
 
