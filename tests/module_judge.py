@@ -92,7 +92,7 @@ def same_script(text: str, given: Sequence[Any], policy: str, rtol: float | None
     wanted, error, printed, _ = run(text, given)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", category=aj.AutojitWarning)
-        warnings.filterwarnings("ignore", "autojit .too-many-plans", aj.AutojitWarning)
+        warnings.filterwarnings("ignore", "autojit .too-many-plans", aj.AutojitWarning)  # answers are judged
         got, raised, told, count = run(text, given, merge(current(), {"policy": policy}))
     if (type(raised), str(raised)) != (type(error), str(error)):
         raise AssertionError(f"{raised!r} instead of {error!r}") from raised

@@ -162,35 +162,33 @@ def of_a_loop(decorator, held):
 RINGS = [of_its_own_cell, of_two_cells, of_an_attribute, of_a_class, of_a_default, of_a_module, of_a_loop]
 
 
-@pytest.mark.parametrize("ring", RINGS)
-@pytest.mark.parametrize("decorator", ["eager", "measured"])
-def test_functions_that_lead_to_themselves(decorator, ring):
-    """The collector does not look into code, which holds the probes: these hold nothing that leads to the function."""
+def is_freed(decorator, make):
+    """Whether what a function holds, and maybe leads to it, is freed when that is called and dropped."""
     held = Held()
     freed = weakref.ref(held)
-    function = ring(DECORATORS[decorator], held)
+    function = make(decorator, held)
     del held
     for _ in range(3):
         function(np.ones(5))
     assert freed() is not None
     del function
     gc.collect()
-    assert freed() is None
+    return freed() is None
+
+
+@pytest.mark.parametrize("ring", RINGS)
+@pytest.mark.parametrize("decorator", ["eager", "measured"])
+def test_functions_that_lead_to_themselves(decorator, ring):
+    """The collector does not look into code, which holds the probes: these hold nothing that leads to the function."""
+    assert is_freed(DECORATORS[decorator], ring)
 
 
 @pytest.mark.parametrize("decorator", DECORATORS)
 def test_what_closures_hold_is_freed(decorator):
-    def make():
-        held = Held()
-        return DECORATORS[decorator](lambda x: np.sin(x) * held.factor + x.sum()), weakref.ref(held)
+    def make(decorator, held):
+        return decorator(lambda x: np.sin(x) * held.factor + x.sum())
 
-    function, held = make()
-    for _ in range(3):
-        function(np.ones(5))
-    assert held() is not None
-    del function
-    gc.collect()
-    assert held() is None
+    assert is_freed(DECORATORS[decorator], make)
 
 
 def test_no_plan_is_kept_by_what_still_holds_the_code():

@@ -13,7 +13,7 @@ from autojit.launch import arm as arming
 from autojit.launch import hook
 from autojit.launch.arm import arm
 from autojit.runtime import twins as module
-from autojit.runtime.twins import Twins
+from autojit.runtime.twins import Known, Twins
 
 
 def plain(x):
@@ -28,7 +28,7 @@ class Owner:
     """Stands for a controller."""
 
     def __init__(self, twin=lambda function: function) -> None:
-        self.twin, self.known = twin, {}
+        self.twin, self.known = twin, Known()
 
 
 class Napping:

@@ -91,7 +91,7 @@ class Controller:
         self.options = Options(max(config.max_cluster_size, Options().node_budget), config.unroll_budget, config.exact)
         self.probes: dict[int, Probe] = {}
         self.kept: list[Kept] = []
-        self.known: Known = {}
+        self.known = Known()
         self.tree: RegionTree | None = None
         self.no_source: Reason | None = None
         self.enabled = enabled and not is_cut_off()

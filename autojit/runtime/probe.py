@@ -166,9 +166,10 @@ class Probe:
 
     def is_made_for(self, thread: int, values: tuple[Any, ...]) -> bool:
         """Whether a plan has just been made for this very call, and no other thread has had it forgotten meanwhile."""
-        if self.made_for is None or self.made_for[0] != thread:
+        made_for = self.made_for  # once: other threads set it, too
+        if made_for is None or made_for[0] != thread:
             return False
-        _, arguments, made = self.made_for
+        _, arguments, made = made_for
         is_this = all(one is other for one, other in zip(arguments, values, strict=True))
         return is_this and any(plan is made for plan in self.plans)
 
@@ -215,7 +216,8 @@ class Probe:
             try:
                 return self.enter(*values)
             finally:
-                if self.made_for is not None and self.made_for[0] == get_ident():
+                made_for = self.made_for
+                if made_for is not None and made_for[0] == get_ident():
                     self.made_for = None
         if type(result) is Restart:
             return self.owner.start_again(result.values)

@@ -18,9 +18,6 @@ from autojit.runtime.watch import WATCH
 log = logging.getLogger("autojit")
 
 _FUNCTION, _METHOD = types.FunctionType, types.MethodType
-#: By a function's code: the function, its twin, and whether it has parameters that are keywords only; where it is left
-#: as it is, a weak reference to it, and `None`.
-Known = dict[types.CodeType, tuple[Any, Any, bool]]
 #: What functions have that are instrumented, or will be at their first call.
 _ATTRIBUTES = {"__autojit_controller__", "__autojit_original__"}
 #: How many functions are known at most.
@@ -46,6 +43,16 @@ def is_looked_into(function: types.FunctionType) -> bool:
     return bool(_ATTRIBUTES & vars(function).keys())
 
 
+class Known(dict[types.CodeType, tuple[Any, Any, bool]]):
+    """What is known of functions, by their code; a controller keeps it, as it does what probes have (`kept.py`).
+
+    The function, its twin, and whether it has parameters that are keywords only; where it is left as it is, a weak
+    reference to it, and `None`.
+    """
+
+    __slots__ = ("__weakref__",)
+
+
 class Twins:
     """The instrumented twins of the functions that one function calls.
 
@@ -65,7 +72,7 @@ class Twins:
 
     def __init__(self, owner: Any, rests: bool = False) -> None:
         # This object is a constant of the function's code, as probes are (`kept.py`).
-        self._owner = weakref.ref(owner)
+        self._owner, self._kept = weakref.ref(owner), weakref.ref(owner.known)
         self._may_rest = rests
         self.asks = True
         self._asked = 0  # how often, since a function came that was not known
@@ -80,8 +87,8 @@ class Twins:
 
     @property
     def _known(self) -> Known:
-        owner = self._owner()
-        return {} if owner is None else owner.known
+        kept = self._kept()
+        return Known() if kept is None else kept
 
     @property
     def functions(self) -> list[types.FunctionType]:
@@ -103,7 +110,10 @@ class Twins:
         return function
 
     def _of_function(self, function: types.FunctionType) -> Any:
-        known = self._known.get(function.__code__)
+        kept = self._kept()
+        if kept is None:  # a copy of the code outlives the function
+            return function
+        known = kept.get(function.__code__)
         if known is None:
             known = self._add(function)
         original, twin, has_keywords = known
