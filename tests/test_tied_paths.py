@@ -68,7 +68,9 @@ def test_the_same_logarithms_give_the_same_path(size, seed):
 def test_another_path_has_the_same_terms(size, seed):
     observed, moves, shows, start = few_symbols(size, seed)
     logarithms = np.log(moves), np.log(shows), np.log(start)
-    expected, got = likeliest(observed, moves, shows, start), aj.jit_compile(likeliest)(observed, moves, shows, start)
+    # Unchecked: a check compares values with a tolerance, and these paths differ wholly where logarithms do in a bit.
+    compiled = aj.jit_compile(likeliest, check=False)
+    expected, got = likeliest(observed, moves, shows, start), compiled(observed, moves, shows, start)
     assert total(got[0], observed, *logarithms) == total(expected[0], observed, *logarithms)
     np.testing.assert_allclose(got[1], expected[1], rtol=1e-12)
     check(likeliest, observed, moves, shows, start, decorator=aj.autocluster(policy="eager", exact=True), rtol=0.0)
