@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple
 
 from autojit.errors import FlagError
@@ -21,8 +19,7 @@ POLICIES: tuple[Policy, ...] = ("measured", "eager", "native")
 ENVIRONMENT_VARIABLE = "AUTOJIT_FLAGS"
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """The values of all flags. `FLAGS` documents each."""
 
     auto_jit: int = 1
@@ -51,8 +48,7 @@ class _Kind(NamedTuple):
     check: Callable[[Any], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(NamedTuple):
     """One flag.
 
     Attributes:
@@ -140,10 +136,8 @@ _AUTO_JIT = (
 
 
 def _table() -> Iterator[Flag]:
-    defaults = {field.name: field.default for field in fields(Config)}
-
     def flag(name: str, type: str, kind: _Kind, doc: str) -> Flag:
-        return Flag(name, type, defaults[name], doc, *kind)
+        return Flag(name, type, Config._field_defaults[name], doc, *kind)
 
     yield flag("auto_jit", "int", _integer(0, 2, "0, 1 or 2"), _AUTO_JIT)
     yield flag(
@@ -234,7 +228,7 @@ def parse_flags(text: str, base: Config | None = None) -> Config:
     Raises:
         FlagError: An unknown flag or a bad value.
     """
-    return replace(base or Config(), **parse_changes(text))
+    return (base or Config())._replace(**parse_changes(text))
 
 
 def parse_changes(text: str, options: Sequence[str] = ()) -> dict[str, Any]:
@@ -280,13 +274,15 @@ def merge(config: Config, changes: Mapping[str, Any]) -> Config:
             checked[flag.name] = flag.check(value)
         except (ValueError, TypeError):
             raise _bad_value(flag, value, "") from None
-    return replace(config, **checked) if checked else config
+    return config._replace(**checked) if checked else config
 
 
 def _find(name: str, prefix: str, options: Sequence[str] = ()) -> Flag:
     flag = FLAGS.get(name)
     if flag is not None:
         return flag
+    import difflib  # a millisecond that a start does not take
+
     near = difflib.get_close_matches(name.replace("-", "_").lower(), [*options, *FLAGS], n=1, cutoff=0.5)
     hint = f"; did you mean `{prefix}{near[0]}`?" if near else ""
     known = ", ".join(f"`{prefix}{known}`" for known in (*options, *FLAGS))
@@ -313,7 +309,7 @@ def current() -> Config:
     if _process is None:
         _process = parse_flags(os.environ.get(ENVIRONMENT_VARIABLE, ""))
     changes = _overrides.get()
-    return replace(_process, **dict(changes)) if changes else _process
+    return _process._replace(**dict(changes)) if changes else _process
 
 
 def set_flags(**changes: Any) -> None:

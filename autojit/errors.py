@@ -7,12 +7,10 @@ import functools
 import signal
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLine:
+class SourceLine(NamedTuple):
     """One line of the user's program.
 
     Attributes:
@@ -27,7 +25,7 @@ class SourceLine:
     line: int
     function: str = ""
     text: str = ""
-    caller: SourceLine | None = field(default=None, compare=False, repr=False)
+    caller: SourceLine | None = None
 
     @property
     def outermost(self) -> SourceLine:
@@ -37,12 +35,23 @@ class SourceLine:
             place = place.caller
         return place
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SourceLine) and self[:4] == other[:4]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self[:4])
+
+    def __repr__(self) -> str:
+        return f"SourceLine(file={self.file!r}, line={self.line}, function={self.function!r}, text={self.text!r})"
+
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True)
-class ReasonKind:
+class ReasonKind(NamedTuple):
     """A row of the reason table: one way in which code stays out of a cluster.
 
     Attributes:
@@ -268,8 +277,7 @@ _ROWS = [
 REASONS: dict[str, ReasonKind] = {row.id: row for row in _ROWS}
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """Why one place in the user's program is not compiled.
 
     Attributes:

@@ -5,6 +5,13 @@ import pytest
 from autojit.runtime.course import FIRST, GROWS, JUDGED, SHARE, STRIKES, Course, whole
 
 
+def course_with(**values):
+    course = Course(None, 0, 0.0)
+    for name, value in values.items():
+        setattr(course, name, value)
+    return course
+
+
 class Loop:
     """A loop in which NumPy takes `pace` for an iteration, and a plan `fixed` and `seconds` for each."""
 
@@ -69,13 +76,13 @@ def test_a_slow_plan_is_given_up_soon(pace, fixed, seconds, at_most):
 
 
 def test_what_chance_makes_longer_is_not_the_iterations():
-    course = Course(None, 0, 0.0, pace=1e-5, count=100, last=(10, 0.05))
+    course = course_with(pace=1e-5, count=100, last=(10, 0.05))
     assert course.took(0.052, 1.0) is None and not course.strikes
     assert course.fixed == pytest.approx(0.05, rel=0.1)
 
 
 def test_a_run_that_is_not_worth_its_entry_is_not_made():
-    course = Course(None, 0, 0.0, pace=1e-5, is_known=True, fixed=0.05, seconds=1e-6)
+    course = course_with(pace=1e-5, is_known=True, fixed=0.05, seconds=1e-6)
     assert course.is_near(1000) and not course.is_near(100_000)
     course.is_known = False
     assert not course.is_near(1000)
@@ -85,8 +92,8 @@ def test_a_run_that_is_not_worth_its_entry_is_not_made():
 
 def test_the_first_run_is_short():
     for pace, count in ((1e-6, 996), (1e-4, 6), (0.5, 1)):
-        course = Course(None, 0, 0.0, pace=pace)
+        course = course_with(pace=pace)
         assert course.next_count(1.0, 10**6) == count == whole(max(1, int(FIRST / pace)))
-    assert Course(None, 0, 0.0, pace=1e-6).next_count(1.0, 100) == 96
-    fast = Course(None, 0, 0.0, pace=1e-4, count=12, last=(12, 1e-5))
+    assert course_with(pace=1e-6).next_count(1.0, 100) == 96
+    fast = course_with(pace=1e-4, count=12, last=(12, 1e-5))
     assert fast.next_count(1.0, 10**6) == 12 * GROWS

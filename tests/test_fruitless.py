@@ -91,7 +91,7 @@ def test_another_process_splits_where_a_capture_was_cut_before(captures, monkeyp
 @pytest.mark.parametrize("cuts", ["ab", [1.5], [True], 3])
 def test_cuts_of_another_kind_are_refused(cuts):
     with pytest.raises(TypeError):
-        Verdict(False, 0.0, 0.0, 0.0, cuts=cuts)
+        Verdict.read({**Verdict(False, 0.0, 0.0, 0.0)._asdict(), "cuts": cuts})
 
 
 def test_another_kind_of_call_keeps_its_plan(captures, monkeypatch):

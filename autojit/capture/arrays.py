@@ -84,7 +84,7 @@ class Arrays(PythonNumbers):
         left, right = self.settled(left), self.settled(right)
         left, right, flag = self.either(kind, left, right)
         if flag is not None:
-            return replace(self.binary(kind, left, right), python=flag)
+            return replace(self.binary(kind, left, right), **flag)
         if is_python_number(left) and is_python_number(right) and (is_traced(left) or is_traced(right)):
             return self.python_number(kind, left, right)
         if not isinstance(left, Arr | Selected) and not isinstance(right, Arr | Selected):

@@ -146,7 +146,11 @@ class Bounds(HostCalls):
                 continue
             length = self.length_of(base)
             place = self.from_front(self.bound_of(bound), length)
-            place = self.clamp(place if step == 1 else self.plus(place, Known(1)), length)
+            if step == -1:
+                if _ends(place)[1] is None:  # perhaps the greatest int there is
+                    place = self.least(place, self.plus(length, Known(-1)))
+                place = self.plus(place, Known(1))
+            place = self.clamp(place, length)
             ends.append(self.plus(base.start, place))
         return Span(*ends)
 

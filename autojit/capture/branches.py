@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture import layout
+from autojit.capture.ints import greatest_int
 from autojit.capture.python_numbers import EXACT_INT, bounds_of
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
@@ -225,7 +226,8 @@ class Branches(Undo):
             is_native = dtypes[0] == dtypes[1] and all(
                 flag in (True, False) or number.is_native for flag, number in zip(flags, (one, other), strict=True)
             )
-            return replace(self.fresh(value), python=chosen, is_native=is_native, several=True)
+            ints = max(map(greatest_int, (one, other)))
+            return replace(self.fresh(value), python=chosen, is_native=is_native, several=True, ints=ints)
         bounds = (*bounds_of(one), *bounds_of(other))
         if a.spec.kind == "python" and a.spec.dtype == np.int64 and None not in bounds:
             return LoopInt(value, min(bounds), max(bounds))

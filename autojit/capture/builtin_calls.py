@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import ast
 import builtins
+import keyword
 import math
 import operator
 import sys
@@ -18,7 +19,7 @@ from autojit.capture.elision import in_reused_memory
 from autojit.capture.iteration import Iteration
 from autojit.capture.lengths import length_of
 from autojit.capture.plain import call_static, check_key, ordered
-from autojit.capture.protocols import is_plain, overridden, plain_attribute
+from autojit.capture.protocols import is_plain, overridden, plain_attribute, refuse_classes
 from autojit.capture.python_numbers import is_python_number, is_traced
 from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.values import (
@@ -153,6 +154,7 @@ class Builtins(Iteration):
         if isinstance(value, Known):
             if isinstance(value.value, list | tuple | dict) and value.path is not None:
                 return Known(len(self.open(value).items))
+            refuse_classes(value.value)
             return Known(self.ask(len, self.unordered(value)))
         raise CannotCapture("unsupported-syntax", f"`len` of {describe(value)}")
 
@@ -299,6 +301,8 @@ class Builtins(Iteration):
             if has_rules or (_is_heap_type(kind) and hasattr(type(in_class), "__get__") and not is_harmless):
                 raise CannotCapture("effect", f"`hasattr` of {describe(value)}, which has its own attribute access")
             found = hasattr(value.value, text)
+            if value.made:  # the region makes it anew at each call
+                return Known(found)
             if value.path is not None or isinstance(value.value, type | types.ModuleType):  # they get attributes, too
                 path = value.path or self.prologue.constant(value.value)
                 self.prologue.check(f"hasattr({path}, {text!r}) is {found}", f"there is an attribute `{text}`, or not")
@@ -306,7 +310,12 @@ class Builtins(Iteration):
         raise CannotCapture("unsupported-syntax", f"`hasattr` of {describe(value)}")
 
     def _builtin_getattr(self, value: Any, name: Any, default: Any = Known(None), /) -> Any:
-        return self.attribute(value, self.static(name))
+        text = self.static(name)
+        # Any other name has no text, or is read as another one there.
+        is_name = type(text) is str and text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
+        if not is_name:
+            raise CannotCapture("unsupported-syntax", f"the attribute {text!r}, which is no name")
+        return self.attribute(value, text)
 
     def _builtin_any(self, sequence: Any, /) -> Any:
         return Known(any(self.truth(item) for item in self.each(sequence)))
@@ -328,6 +337,7 @@ class Builtins(Iteration):
         """`bool(value)`, demanded."""
         if isinstance(value, Known):
             if value.path is None:
+                refuse_classes(value.value)
                 return self.ask(bool, value.value)
             if isinstance(value.value, list | tuple | dict):
                 return bool(self.open(value).items)

@@ -15,6 +15,7 @@ import numpy as np
 
 from autojit.capture.branches import RAISED, Branches, Condition, Exit
 from autojit.capture.build import BodyBuilder
+from autojit.capture.ints import carried_ints, carried_on
 from autojit.capture.loop_parts import (
     Body,
     Course,
@@ -32,7 +33,7 @@ from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.trades import FOREVER, Trades
 from autojit.capture.undo import containers_of, is_changed
-from autojit.capture.values import Arr, Known, LoopInt, Opaque, Storage, Sym, make_dummy, plain
+from autojit.capture.values import Arr, Known, LoopInt, Opaque, Storage, Sym, make_dummy
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Graph, Operand, Value
 from autojit.ir.index import ends_of
@@ -357,10 +358,9 @@ class Carry(Branches):
                 leaf = self._leaf(part, inner, own_heads, storages)
                 # The same object stays one.
                 leaves[id(part)] = leaf if leaf.kind != "array" else handed.setdefault(id(leaf.storage), leaf)
-        behind = list(
-            {id(leaf): leaf for leaf in leaves.values() if all(leaf is not v for v in ends.values())}.values()
-        )
-        outputs = [self.read(plain(ends[name]) if name in names.either else ends[name]) for name in names.carried]
+        unnamed = {id(leaf): leaf for leaf in leaves.values() if all(leaf is not v for v in ends.values())}
+        behind = list(unnamed.values())
+        outputs = [self.read(carried_on(ends[n], heads[n]) if n in names.either else ends[n]) for n in names.carried]
         for name in heads:
             if name in names.either:
                 outputs.append(self._flag(self._is_python(ends[name])))
@@ -463,8 +463,8 @@ class Carry(Branches):
         """What a carried name is bound to at the head of an iteration; a NumPy scalar where a `dtype` is given."""
         if dtype is not None:
             slot = inner.input(Spec((), dtype, "scalar"), _ascii(name))
-            flag = inner.input(Spec((), np.dtype(bool), "python"))
-            return Arr(Storage(slot, slot.spec), (), make_dummy((), dtype), "scalar", python=flag)
+            flag, ints = inner.input(Spec((), np.dtype(bool), "python")), carried_ints(value)
+            return Arr(Storage(slot, slot.spec), (), make_dummy((), dtype), "scalar", python=flag, ints=ints)
         shared = isinstance(value, Arr) and value.kind == "array" and not self.is_private(value)
         if isinstance(value, Known | Sym | LoopInt):
             value = self._as_scalar(value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -56,7 +55,7 @@ def explore(
     if unknown > _UNKNOWN:
         reason = captured.cuts[0].reason
         for statement in region.statements:
-            yield Cut(statement, replace(reason, source=tree.source.line(statement)))
+            yield Cut(statement, reason._replace(source=tree.source.line(statement)))
         return
     yield from explore_parts(tree, captured, values, options, unknown)
 

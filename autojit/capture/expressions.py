@@ -7,6 +7,7 @@ import builtins
 import collections
 import enum
 import types
+import weakref
 from typing import Any
 
 import numpy as np
@@ -424,7 +425,8 @@ class Expressions(Comprehensions):
             return Known(got, self.prologue.let("o", path))
         if isinstance(value, tuple) and name in getattr(kind, "_fields", ()):
             return self.wrap(getattr(value, name), path, self.prologue.words(path))
-        if in_class is MISSING and name not in own and "__getattr__" not in overridden(kind):
+        is_proxy = issubclass(kind, weakref.ProxyType | weakref.CallableProxyType)  # for what has the attribute
+        if in_class is MISSING and name not in own and "__getattr__" not in overridden(kind) and not is_proxy:
             self.prologue.check(f"not hasattr({known.path}, {name!r})", f"there is no attribute `.{name}`")
             raise CannotCapture("raises", f"AttributeError: a `{kind.__name__}` has no attribute `{name}`")
         raise CannotCapture("effect", f"the attribute `.{name}` of a `{kind.__name__}`")

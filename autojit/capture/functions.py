@@ -17,7 +17,7 @@ from autojit.capture.overlap import mask_is_apart
 from autojit.capture.plain import parts
 from autojit.capture.refusals import check_arguments
 from autojit.capture.values import Arr, Items, Known, Partial, Rows, Storage, Sym
-from autojit.capture.view_functions import VIEW_FUNCTIONS, VIEW_METHODS
+from autojit.capture.view_functions import VIEW_FUNCTIONS, VIEW_KINDS, VIEW_METHODS
 from autojit.capture.words import describe
 from autojit.errors import CannotCapture, comes_from_a_signal
 from autojit.ir.op import Op
@@ -74,10 +74,7 @@ class Functions(Arrays):
 
     def call_numpy(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Call a NumPy function; `NotImplemented` when there is no rule and no row for it."""
-        try:
-            rule = VIEW_FUNCTIONS.get(function)
-        except TypeError:  # not hashable
-            rule = None
+        rule = VIEW_FUNCTIONS.get(function) if type(function) in VIEW_KINDS else None  # other hashes may be anybody's
         if rule is not None:
             self._check_signature(function, args, kwargs)
             scalar = args[0] if len(args) == 1 and isinstance(args[0], Sym | Known) else None

@@ -10,8 +10,7 @@ import ast
 import builtins
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from autojit.ir.syntax import walk
 from autojit.ops.trust import names_of
@@ -34,8 +33,7 @@ _IN_CLASS, _IN_OBJECT, _ELSEWHERE = 0, 1, 2
 _MOST = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """`.name`, or `[key]`, or `[name]` with the value that a variable has."""
 
     attribute: str = ""
@@ -43,8 +41,7 @@ class Step:
     key: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Lookup:
+class Lookup(NamedTuple):
     """A variable, and the steps from its value to a function."""
 
     root: str

@@ -11,6 +11,7 @@ import numpy as np
 
 from autojit.capture.branches import RAISED, Exit
 from autojit.capture.carry import Carry
+from autojit.capture.ints import carried_ints
 from autojit.capture.loop_parts import Body, Course, Names
 from autojit.capture.names import Flow, names
 from autojit.capture.regions import BREAK, RETURN, leaving
@@ -330,7 +331,7 @@ class Loops(Carry):
             env[name] = self._named(next(after))
         for name in body.names:
             if name in body.either:
-                env[name] = replace(env[name], python=next(after))
+                env[name] = replace(env[name], python=next(after), ints=carried_ints(initial[name]))
         for storage in body.storages:
             self.journal.append((storage, storage.value))
             storage.value = next(after)

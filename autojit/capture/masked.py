@@ -201,7 +201,7 @@ class MaskedArrays(RaggedFunctions):
             still = places is not None and array.full.storage.value is places[1]
             return Masked(copied, array.mask, (places[0], copied.storage.value) if still else None)
         if name == "astype" and len(args) == 1 and not kwargs:
-            return self.apply(TABLE["astype"], [array], {"dtype": np.dtype(self.static(args[0]))})
+            return self.apply(TABLE["astype"], [array], {"dtype": self.dtype_of(self.static(args[0]))})
         if name in ("conj", "conjugate") and not args and not kwargs and array.full.dtype.kind in "biuf":
             return array
         if name == "fill" and len(args) == 1 and not kwargs:
@@ -291,6 +291,8 @@ class MaskedArrays(RaggedFunctions):
         rest = full.dummy.ndim - covered
         default = 0 if op.name.endswith(".reduce") else None
         wanted = params.get("axis", default)
+        if op.name == "np.linalg.norm" and params.get("ord") is not None and (covered > 1 or isinstance(wanted, tuple)):
+            raise self.data_shape("a norm that tells rows from columns, or a vector from a matrix,")
         axes = self.ask(normal_axes, wanted, 1 + rest)
         behind = tuple(axis - 1 + covered for axis in axes if axis)
         if 0 not in axes:

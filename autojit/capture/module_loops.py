@@ -8,8 +8,7 @@ import symtable
 import sys
 import types
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from autojit.capture.assigned import assigned_before
 from autojit.capture.names import TEMPORARY, Flow, names
@@ -30,8 +29,7 @@ _REFUSED = (
 _AT_ONCE = ("listcomp", "setcomp", "dictcomp")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Loop:
+class Loop(NamedTuple):
     """A loop of a module.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
@@ -13,8 +12,10 @@ if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.capture.regions import Region
     from autojit.capture.varying import Ints
 
+#: A region may have so many operations, if no cluster may have more: what is sensible to interpret.
+NODES = 2000
 
-@dataclass(slots=True)
+
 class Options:
     """Budgets of a capture, and what earlier runs have shown.
 
@@ -35,13 +36,14 @@ class Options:
 
     keeps_objects: ClassVar[bool] = False
 
-    node_budget: int = 2000
-    unroll_budget: int = 600
-    exact: bool = False
-    observed: dict[Any, Observed | None] = field(default_factory=dict)
-    seen: dict[Any, dict[str, Any]] = field(default_factory=dict)
-    ints: dict[Any, Ints] = field(default_factory=dict)
-    lengths_before_many: int = 2
-    lengths: dict[Any, Lengths] = field(default_factory=dict)
-    tells: bool = False
-    recall: Callable[[Region, Capture, dict[str, Any]], Capture | None] | None = None
+    def __init__(self, node_budget: int = NODES, unroll_budget: int = 600, exact: bool = False) -> None:
+        self.node_budget = node_budget
+        self.unroll_budget = unroll_budget
+        self.exact = exact
+        self.observed: dict[Any, Observed | None] = {}
+        self.seen: dict[Any, dict[str, Any]] = {}
+        self.ints: dict[Any, Ints] = {}
+        self.lengths_before_many = 2
+        self.lengths: dict[Any, Lengths] = {}
+        self.tells = False
+        self.recall: Callable[[Region, Capture, dict[str, Any]], Capture | None] | None = None

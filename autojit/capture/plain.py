@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import enum
 import operator
+import re
 import types
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from autojit.capture.protocols import refuse_classes
 from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.values import Items, Known, Stream
 from autojit.capture.words import describe
@@ -27,6 +29,8 @@ SET_OPERATORS = (
 )  # fmt: skip
 #: Types whose text Python writes itself.
 _TEXT = (str, bytes, int, float, complex, bool, type(None), range)
+#: A field of `str.format` that reads an attribute or item.
+_LOOKS_INTO = re.compile(r"\{[^{}]*[.\[]")
 _TEXT_RULES = ("__str__", "__repr__", "__format__")
 _RULES = tuple(
     f"__{name}__"
@@ -169,6 +173,7 @@ def contains(self: Any, item: Any, container: Any) -> bool:
             raise CannotCapture("unsupported-syntax", f"a membership test in {describe(container)}")
     else:
         plain = self.unordered(container)
+        refuse_classes(plain)
     no_nan(wanted, plain)
     return self.ask(lambda: wanted in plain)
 
@@ -200,6 +205,11 @@ def call_method(self: Any, method: types.BuiltinMethodType, args: list[Any], kwa
     if method.__name__.startswith("__") or isinstance(method.__self__, frozenset):
         raise CannotCapture("unsupported-syntax", f"the method `.{method.__name__}`")
     check_text(self, *values, *named.values())
+    looks_into = method.__name__.startswith("format") and _LOOKS_INTO.search(str(method.__self__))
+    if looks_into and any(
+        isinstance(part, type | enum.Enum) for value in (*values, *named.values()) for part in parts(value)
+    ):
+        raise CannotCapture("effect", "`format` of a class or of a member of one, whose attributes it may read")
     if isinstance(method.__self__, tuple):
         no_nan(method.__self__, values)
     return made(self.ask(method, *values, **named))

@@ -12,6 +12,8 @@ import numpy as np
 from autojit.capture.names import TEMPORARY
 from autojit.errors import SourceLine
 
+#: Integers of more bits have more digits than Python writes in text, by default and at least.
+_DIGITS = 2000
 #: Types whose `repr` is source text that gives the same object again.
 _LITERALS = (int, bool, str, bytes, type(None))
 
@@ -43,6 +45,14 @@ _BOUND = re.compile(r"(?<![\w.])[a-z]\d+(?!\w)")
 _HAS_ITEMS = re.compile(r"bool\((range\([^()]*?)(?:, 1)?\)\[0:\]\)")
 #: So deep are expressions shown, and so long; what is longer on the way is not looked into.
 _DEPTH, _LENGTH, _LONG = 3, 60, 120
+
+
+def in_digits(value: Any) -> str:
+    """A value as text, whatever its length."""
+    try:
+        return repr(value)
+    except ValueError:  # Python does not write so many digits
+        return "too long to be written"
 
 
 def _is_array(name: str) -> str:
@@ -81,6 +91,8 @@ class Prologue:
 
     def literal(self, value: Any) -> str:
         """Source text for a constant."""
+        if type(value) is int and value.bit_length() > _DIGITS:  # Python does not write so many
+            return self.constant(value)
         if type(value) in _LITERALS:
             return f"({value!r})" if type(value) is int and value < 0 else repr(value)
         if type(value) is float and np.isfinite(value):
@@ -100,11 +112,21 @@ class Prologue:
 
     def equal_items(self, path: str, items: tuple[Any, ...] | set[Any] | frozenset[Any]) -> str:
         """A condition for the keys of a dict or the items of a set to be these: `True`, 1 and 1.0 are equal."""
-        is_text = all(type(item) is str for item in items)
         if isinstance(items, tuple):
-            return f"tuple({path}) == {items!r}" if is_text else f"repr(tuple({path})) == {repr(items)!r}"
+            known = f"({''.join(f'{self.literal(item)}, ' for item in items)})"
+            return f"tuple({path}) == {known} and (*map(type, {path}),) == {self._types(tuple(map(type, items)))}"
         same = f"{path} == {self.constant(items)}"
-        return same if is_text else f"{same} and sorted(map(repr, {path})) == {sorted(map(repr, items))!r}"
+        kinds = f"{{*map(type, {path})}} == {self._types(frozenset(map(type, items)))}"  # in whatever order
+        is_text = all(type(item) is str for item in items)
+        known = sorted(map(repr, items))
+        return f"{same} and {kinds}" if is_text else f"{same} and {kinds} and sorted(map(repr, {path})) == {known!r}"
+
+    def _types(self, types: tuple[type, ...] | frozenset[type]) -> str:
+        """A name for types, the same one for equal ones: what is asked twice is checked once."""
+        for name, known in self.constants.items():
+            if type(known) is type(types) and known == types:
+                return name
+        return self.constant(types)
 
     def let(self, prefix: str, text: str, quietly: bool = False) -> str:
         """Bind an expression to a fresh name; the same text is evaluated once, `quietly` if NumPy is not to warn."""

@@ -6,6 +6,7 @@ import collections
 import types
 from typing import Any
 
+from autojit.errors import CannotCapture
 from autojit.ops.trust import HEAP_TYPE
 
 _PLAIN_CONTAINERS = (list, tuple, dict, collections.OrderedDict, collections.defaultdict)
@@ -25,6 +26,27 @@ _PROTOCOL = frozenset(
 def overridden(kind: type) -> set[str]:
     """What Python classes (not C types) define for the instances of a type."""
     return {name for base in kind.__mro__ if base.__flags__ & HEAP_TYPE for name in vars(base)}
+
+
+#: What a class of classes must not define for its classes to be constants.
+_OPERATORS = _PROTOCOL - {f"__{name}__" for name in "getattr getattribute setattr get call".split()}
+
+
+def computes(metaclass: type) -> bool:
+    """Whether a class of classes has rules for `len(cls)`, `x in cls` and the like, which are those of the user."""
+    own = (base for base in metaclass.__mro__ if base.__module__ not in ("abc", "enum", "typing"))
+    return any(not _OPERATORS.isdisjoint(vars(base)) for base in own if base.__flags__ & HEAP_TYPE)
+
+
+def refuse_classes(*values: Any) -> None:
+    """Refuse to compute with classes that have such rules.
+
+    Raises:
+        CannotCapture: One has.
+    """
+    for value in values:
+        if isinstance(value, type) and computes(type(value)):
+            raise CannotCapture("effect", f"a class of `{type(value).__name__}`, which computes with its classes")
 
 
 def is_plain(kind: type) -> bool:

@@ -14,7 +14,6 @@ import numpy as np
 from autojit.capture.values import Arr, Known, LoopInt, Sym, plain
 from autojit.capture.views import Views
 from autojit.errors import CannotCapture
-from autojit.ir.graph import Operand
 from autojit.ops.chapters import TABLE
 
 _ROWS: dict[type, str] = {
@@ -138,11 +137,12 @@ class PythonNumbers(Views):
         sizes = [self.bits(bound) for bound in bounds]
         self.index_bits[index] = None if None in sizes else max(size for size in sizes if size is not None)
 
-    def either(self, kind: type, left: Any, right: Any) -> tuple[Any, Any, Operand | None]:
+    def either(self, kind: type, left: Any, right: Any) -> tuple[Any, Any, dict[str, Any] | None]:
         """The operands of an operator of which one may be a Python number or a NumPy scalar of the same value.
 
         Where it makes no difference to the result's value it is taken as a NumPy scalar, and the third result tells
-        when the result is a Python number itself. Elsewhere it is left as it is, to be made sure of when it is read.
+        when the result is a Python number itself, and how large: the attributes of `Arr`. Elsewhere it is left as it
+        is, to be made sure of when it is read.
         """
         values = (left, right)
         unsure = [value for value in values if isinstance(value, Arr) and value.python is not None]
@@ -157,8 +157,9 @@ class PythonNumbers(Views):
         elif is_python_number(other) and _kind(other) != "b":
             is_small = _kind(other) == "f" or _are_exact(bounds_of(other))
             is_exact = (dtype == np.float64 and is_small) or (dtype == np.int64 and _kind(other) == "i")
-            if is_exact and (kind in _COMPARE_ROWS or (dtype == np.float64 and kind in (ast.Add, ast.Sub, ast.Mult))):
-                return plain(left), plain(right), flag
+            ints = 1 if kind in _COMPARE_ROWS else _ints_after(kind, unsure[0].ints, other)
+            if is_exact and (kind in _COMPARE_ROWS or (dtype == np.float64 and ints is not None)):
+                return plain(left), plain(right), {"python": flag, "ints": ints}
         return left, right, None
 
     def _number(self, name: str, *values: Any) -> Arr:
@@ -200,6 +201,28 @@ class PythonNumbers(Views):
         if _kind(value) not in "if":
             raise CannotCapture("data-value", "`abs` of a number taken out of an array")
         return self._number("py_absolute", value)
+
+
+def _ints_after(kind: type, ints: float, other: Any) -> float | None:
+    """What `Arr.ints` is of a sum or product; `None` where a float64 does not have what the ints would give.
+
+    A product of ints has no negative zero, and beyond 2**53 floats have not all of them.
+
+    Args:
+        kind: The operator.
+        ints: That of the operand that may be a Python number.
+        other: The Python number.
+    """
+    if kind not in (ast.Add, ast.Sub, ast.Mult):
+        return None
+    if ints < 0 or _kind(other) == "f":
+        return -1
+    low, high = bounds_of(other)
+    if None in (low, high) or (kind is ast.Mult and low < 1):
+        return None
+    most = max(abs(low), abs(high))
+    ints = ints * most if kind is ast.Mult else ints + most
+    return ints if ints <= EXACT_INT else None
 
 
 def is_traced(value: Any) -> bool:

@@ -10,7 +10,7 @@ from autojit.capture.functions import method_arguments
 from autojit.capture.lists import check_single
 from autojit.capture.reduced_where import WhereReductions
 from autojit.capture.values import Items, Known, Ragged, Selected
-from autojit.capture.view_functions import VIEW_FUNCTIONS, VIEW_METHODS
+from autojit.capture.view_functions import VIEW_FUNCTIONS, VIEW_KINDS, VIEW_METHODS
 from autojit.errors import CannotCapture
 from autojit.ops.chapters import TABLE
 
@@ -102,7 +102,7 @@ class RaggedFunctions(WhereReductions):
             self.store_ragged(array, args[0])
             return Known(None)
         if name == "astype" and len(args) == 1 and not kwargs:
-            wanted = np.dtype(self.static(args[0]))
+            wanted = self.dtype_of(self.static(args[0]))
             return self.apply(TABLE["astype"], [array], {"dtype": wanted})
         if name in ("conj", "conjugate") and full.dtype.kind in "biuf" and not args and not kwargs:
             return array
@@ -116,7 +116,4 @@ class RaggedFunctions(WhereReductions):
 
 
 def _is_view_function(function: Any) -> bool:
-    try:
-        return function in VIEW_FUNCTIONS
-    except TypeError:  # not hashable
-        return False
+    return type(function) in VIEW_KINDS and function in VIEW_FUNCTIONS  # other hashes may be anybody's

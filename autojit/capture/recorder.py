@@ -13,11 +13,13 @@ import numpy as np
 
 from autojit.capture import layout
 from autojit.capture.exactness import flushes
+from autojit.capture.huge import is_huge, wrap_bounds
 from autojit.capture.lengths import RowCount, note_shape, wrap_rows
 from autojit.capture.memory import Memory
 from autojit.capture.observed import Observed, observe
 from autojit.capture.plain import SET_OPERATORS, check_text, is_fixed, no_set, own_rules
-from autojit.capture.protocols import is_plain
+from autojit.capture.prologue import in_digits
+from autojit.capture.protocols import is_plain, refuse_classes
 from autojit.capture.source import original_of
 from autojit.capture.values import (
     Arr,
@@ -129,7 +131,7 @@ class Recorder(Memory):
             check(f"type({path}) is {constant(kind)} and {path} == {value!r}", f"`{what}` is {value!r}")
             return Known(value)
         if kind in (range, slice):
-            return self._wrap_bounds(value, path, what)
+            return wrap_bounds(self, value, path, what)
         if issubclass(kind, types.FunctionType) and original_of(value) is None:
             # Not the function itself: one made anew at each call of an outer function does the same.
             name = self.prologue.let("o", path)
@@ -138,10 +140,10 @@ class Recorder(Memory):
             check(f"{name}.__code__ is {constant(value.__code__)}", why)
             check(f"{name}.__globals__ is {constant(value.__globals__)}", why)
             return Known(value, name)
-        if issubclass(kind, types.MethodType) and type(value.__func__) is types.FunctionType:
+        if issubclass(kind, types.MethodType):
             name = self.prologue.let("o", path)
-            function = constant(value.__func__)
-            check(f"type({name}) is {constant(kind)} and {name}.__func__ is {function}", f"`{what}` is the same method")
+            is_same = f"type({name}) is {constant(kind)} and {name}.__func__ is {constant(value.__func__)}"
+            check(is_same, f"`{what}` is the same method")
             return Known(value, name)
         if issubclass(kind, enum.Enum):
             known = constant(value)
@@ -163,20 +165,6 @@ class Recorder(Memory):
                 check(f"len({name}) == {len(value)}", f"`{what}` has {len(value)} items")
             return Known(value, name)
         return Known(value, name, loose=True)
-
-    def _wrap_bounds(self, value: Any, path: str, what: str) -> Any:
-        """A range or slice: equal ones may differ in their parts, `1 == True == 1.0` and `range(1, 1) == range(0)`."""
-        name = self.prologue.let("o", path)
-        self.prologue.check(f"type({name}) is {self.prologue.constant(type(value))}", f"`{what}` is {value!r}")
-        for part in ("start", "stop", "step"):
-            bound = getattr(value, part)
-            text = f"type({name}.{part}) is int and {name}.{part} == {bound!r}"
-            if bound is None or type(bound) is bool:
-                text = f"{name}.{part} is {bound}"
-            elif type(bound) is not int:
-                return Opaque("argument-type", f"`{what}` is a slice with a `{type(bound).__name__}`")
-            self.prologue.check(text, f"`{what}` is {value!r}")
-        return Known(value)
 
     def _wrap_array(self, value: Any, path: str, what: str) -> Any:
         check, constant = self.prologue.check, self.prologue.constant
@@ -249,6 +237,7 @@ class Recorder(Memory):
         """
         try:
             operands = tuple(o if isinstance(o, Sym) else Known(self._concrete(o)) for o in operands)
+            refuse_classes(*(operand.value for operand in operands))
             if function not in SET_OPERATORS:
                 no_set(*(operand.value for operand in operands))
             if function is operator.mod and isinstance(operands[0].value, str | bytes):
@@ -275,7 +264,7 @@ class Recorder(Memory):
         warns = issubclass(kind, np.inexact | np.integer)
         name = self.prologue.let("s", text.format(*parts), quietly=warns)
         self._ints[name] = {path: value for sym in syms for path, value in self._ints.get(sym.name, {}).items()}
-        if kind is not bool:
+        if kind is not bool or function in (min, max):  # which give one of their arguments, of whatever type
             self.prologue.check(f"type({name}) is {self.prologue.constant(kind)}", f"a scalar stays {kind.__name__}")
         return self.sym(name, result, any(sym.moving for sym in syms))
 
@@ -286,8 +275,8 @@ class Recorder(Memory):
         if abs(operand.value) > _GROWTH:
             raise CannotCapture("unsupported-syntax", "an integer of very many digits")
         if isinstance(operand, Sym):
-            name = operand.name
-            self.prologue.check(f"-{_GROWTH} <= {name} <= {_GROWTH}", "an integer has not very many digits", soft=True)
+            text = f"-{_GROWTH} <= {operand.name} <= {_GROWTH}"
+            self.prologue.check(text, "an integer has not very many digits", soft=True)
 
     def sym(self, name: str, value: Any, moving: bool, affine: Any = None) -> Sym:
         """A scalar that the prologue has under a name."""
@@ -303,15 +292,17 @@ class Recorder(Memory):
     def demand(self, sym: Sym) -> Any:
         """The value of a scalar, which thereby becomes part of the plan's key."""
         value = sym.value
-        what = self.prologue.in_words(sym.name)
+        what, shown = self.prologue.in_words(sym.name), in_digits(value)
         if isinstance(value, bool | np.bool_):
             self.prologue.check(sym.name if value else f"not {sym.name}", f"{what} is {bool(value)}")
             return value
         if sym.moving:
-            raise CannotCapture("moving-shape", f"the program would depend on {what} = {value!r}, which changes")
+            raise CannotCapture("moving-shape", f"the program would depend on {what} = {shown}, which changes")
         self._demanded.add(sym.name)
         self.constants |= self._ints.get(sym.name, {})
-        self.prologue.check(self.prologue.equal(sym.name, value), f"{what} is {value!r}")
+        self.prologue.check(self.prologue.equal(sym.name, value), f"{what} is {shown}")
+        if is_huge(value):
+            raise CannotCapture("argument-type", f"{what} is an integer of very many digits")
         return value
 
     def is_varying(self, sym: Sym) -> bool:
@@ -494,6 +485,3 @@ class Recorder(Memory):
 def _check_width(value: Any) -> None:
     if type(value) is int and not _INT64.min <= value <= _INT64.max:
         raise CannotCapture("argument-type", f"an integer of {value.bit_length()} bits, more than 64")
-
-
-__all__ = ["Recorder", "describe"]

@@ -53,7 +53,8 @@ class Reductions(RaggedViews):
         """A reduction of a slice whose length moves."""
         array = operands[0]
         weights = operands[1:]
-        if op.name == "np.average" and isinstance(weights[0], Known) and weights[0].value is True:
+        is_average = op.name == "np.average" and isinstance(weights[0], Known) and weights[0].value is True
+        if is_average and isinstance(array, Ragged) and 0 not in array.full.shape:
             op, weights = TABLE["np.mean"], []
         if not isinstance(array, Ragged) or weights:
             return super().apply_ragged(op, operands, params)
@@ -69,6 +70,8 @@ class Reductions(RaggedViews):
         axes = self.ask(normal_axes, params.get("axis", default_axis(op)), array.full.dummy.ndim)
         kept = [(n, span) for n, span in enumerate(array.spans) if n not in axes or params.get("keepdims")]
         spans = tuple(None if n in axes else span for n, span in kept)
+        for span in filter(None, spans if is_average else ()):  # it divides by the number of its results
+            self.trap_if_empty(span)
         moving = [span for n, span in enumerate(array.spans) if n in axes and span is not None]
         if not moving:
             result = self.apply(op, [array.full], params)

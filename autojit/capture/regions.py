@@ -10,7 +10,6 @@ import ast
 import copy
 import types
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from autojit.capture.assigned import assigned_after, assigned_before, bound_at_first
@@ -29,7 +28,6 @@ _RESIZE = ("append", "extend", "insert", "pop", "remove", "clear")
 _ALL_NAMES = ("locals", "eval", "exec", *_FRAMES)
 
 
-@dataclass(eq=False, slots=True)
 class Native:
     """A statement that stays Python.
 
@@ -42,15 +40,13 @@ class Native:
         left: The name that tells whether that region has left the loop; or "": it never does.
     """
 
-    statement: ast.stmt
-    blocks: dict[tuple[str, int], Region] = field(default_factory=dict)
-    rest: Region | None = None
-    stop: str = ""
-    counter: str = ""
-    left: str = ""
+    def __init__(self, statement: ast.stmt) -> None:
+        self.statement = statement
+        self.blocks: dict[tuple[str, int], Region] = {}
+        self.rest: Region | None = None
+        self.stop = self.counter = self.left = ""
 
 
-@dataclass(eq=False, slots=True)
 class Region:
     """A run of statements of one block.
 
@@ -78,24 +74,30 @@ class Region:
         may_be_left: For the rest of a loop: whether a `break`, or its test, may leave it; then it has a `steady` form.
     """
 
-    number: int
-    statements: list[ast.stmt]
-    live_in: tuple[str, ...]
-    live_out: tuple[str, ...]
-    certain: frozenset[str]
-    moving: frozenset[str]
-    maybe: frozenset[str] = frozenset()
-    depth: int = 0
-    live_return: tuple[str, ...] = ()
-    usual: tuple[str, ...] = ()
-    late: tuple[str, ...] = ()
-    parts: list[Region | Native] | None = None
-    early: list[Region | Native] | None = None
-    once: bool = False
-    may_be_left: bool = False
-    lookup: Lookup | None = None
-    looks_at: tuple[str, ...] | None = None
-    dropped: tuple[str, ...] = ()
+    def __init__(
+        self,
+        number: int,
+        statements: list[ast.stmt],
+        live_in: tuple[str, ...],
+        live_out: tuple[str, ...],
+        certain: frozenset[str],
+        moving: frozenset[str],
+        maybe: frozenset[str],
+        depth: int,
+    ) -> None:
+        self.number, self.depth = number, depth
+        self.statements = statements
+        self.live_in, self.live_out = live_in, live_out
+        self.certain, self.moving, self.maybe = certain, moving, maybe
+        self.live_return: tuple[str, ...] = ()
+        self.usual: tuple[str, ...] = ()
+        self.late: tuple[str, ...] = ()
+        self.parts: list[Region | Native] | None = None
+        self.early: list[Region | Native] | None = None
+        self.once = self.may_be_left = False
+        self.lookup: Lookup | None = None
+        self.looks_at: tuple[str, ...] | None = None
+        self.dropped: tuple[str, ...] = ()
 
     @property
     def exits(self) -> bool:
@@ -220,22 +222,12 @@ class RegionTree:
         needed = (needed | (_bound_now_and_then(statements) & at_entry)) & (bound | usual)
         after_return = found.binds & (self.flow.raised.get(id(first), frozenset()) | held)
         dropped = needed & bound_at_first(statements) - after_return - frozenset(live_out)
-        region = Region(
-            len(self.regions),
-            every,
-            tuple(sorted(needed)),
-            live_out,
-            ends,
-            moving,
-            maybe,
-            depth,
-            tuple(sorted(after_return)),
-            tuple(sorted((needed | seen) & usual)),
-            tuple(sorted((needed | seen) & self.late_names)),
-            lookup=lookup,
-            looks_at=looks_at,
-            dropped=tuple(sorted(dropped)),
-        )
+        region = Region(len(self.regions), every, tuple(sorted(needed)), live_out, ends, moving, maybe, depth)
+        region.live_return = tuple(sorted(after_return))
+        region.usual = tuple(sorted((needed | seen) & usual))
+        region.late = tuple(sorted((needed | seen) & self.late_names))
+        region.lookup, region.looks_at = lookup, looks_at
+        region.dropped = tuple(sorted(dropped))
         self.regions.append(region)
         return region
 

@@ -6,7 +6,6 @@ import ast
 import builtins
 import copy
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from autojit.capture.names import TEMPORARY, names
@@ -86,8 +85,9 @@ def steady(rest: Region) -> Region:
 
     They are written when they are asked for: most loops end before.
     """
-    statements: list[Any] = [_Raising().visit(copy.deepcopy(statement)) for statement in rest.statements]
-    return replace(rest, statements=statements)
+    made = copy.copy(rest)
+    made.statements = [_Raising().visit(copy.deepcopy(statement)) for statement in rest.statements]
+    return made
 
 
 class _Raising(ast.NodeTransformer):

@@ -6,14 +6,13 @@ import ast
 import linecache
 import types
 from collections import ChainMap
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from autojit.capture.hidden import Hidden
 from autojit.capture.private import with_mangled_names
 from autojit.errors import CannotCapture, SourceLine
-from autojit.ir.syntax import LEAVES, parse, parts_of
+from autojit.ir.syntax import LEAVES, parse, parts_of, statements_of
 from autojit.ir.warned import unheard
 from autojit.ops.trust import names_of
 
@@ -27,6 +26,8 @@ Syntax = tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, str, tuple[s
 
 #: Nodes that hold no definition.
 _SMALL = LEAVES | {ast.Name}
+#: Definitions with the names of the classes they stand in, by name and first line.
+_Definitions = dict[tuple[str, int], list[tuple[Any, str]]]
 #: What was read, by code and file: equal code objects may come from several files.
 _syntaxes: dict[tuple[types.CodeType, str], Syntax | CannotCapture] = {}
 _modules: dict[str, _Module] = {}
@@ -34,7 +35,6 @@ _modules: dict[str, _Module] = {}
 _MOST = 1024
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class FunctionSource:
     """A function with its syntax tree.
 
@@ -48,12 +48,21 @@ class FunctionSource:
         is_in_module: Whether the local names are those of the module, which runs the body as its own.
     """
 
-    function: Any  # a `types.FunctionType`, which a type checker would take for a method
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-    enclosing_class: str
-    imports: tuple[str, ...]
-    expected: Mapping[str, object] = field(default_factory=dict)
-    is_in_module: bool = False
+    def __init__(
+        self,
+        function: Any,
+        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+        enclosing_class: str,
+        imports: tuple[str, ...],
+        expected: Mapping[str, object] | None = None,
+        is_in_module: bool = False,
+    ) -> None:
+        self.function = function
+        self.node = node
+        self.enclosing_class = enclosing_class
+        self.imports = imports
+        self.expected = expected or {}
+        self.is_in_module = is_in_module
 
     @property
     def namespace(self) -> Mapping[str, object]:
@@ -172,7 +181,7 @@ def _found(function: types.FunctionType) -> Syntax:
     code = function.__code__
     module = _module(code.co_filename, function.__globals__)
     known = module.imports
-    found_there = module.definitions.get((code.co_name, code.co_firstlineno), ())
+    found_there = module.found(code.co_name, code.co_firstlineno)
     candidates = [(with_mangled_names(_bare(node), within), within) for node, within in found_there]
     # A notebook compiles the statements of a cell one by one, so that a definition does not know the cell's imports.
     for imports in (known, ()) if known else ((),):
@@ -183,19 +192,32 @@ def _found(function: types.FunctionType) -> Syntax:
     raise CannotCapture("no-source", f"the source of `{function.__qualname__}` does not match its bytecode")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Module:
     """A file that was parsed.
 
+    Args:
+        lines: Its text.
+        tree: Its syntax.
+
     Attributes:
-        lines: Its text then.
+        lines: As above.
         imports: The names that it imports outside of functions and classes.
-        definitions: Its functions with the names of the classes they stand in, by name and first line.
     """
 
-    lines: list[str]
-    imports: tuple[str, ...]
-    definitions: dict[tuple[str, int], list[tuple[Any, str]]]
+    def __init__(self, lines: list[str], tree: ast.Module) -> None:
+        self.lines = lines
+        self.imports = tuple(sorted(set(_imports(tree))))
+        self._tree = tree
+        self._functions = _by_place(_functions(tree, ""))
+        self._lambdas: _Definitions | None = None
+
+    def found(self, name: str, line: int) -> Sequence[tuple[Any, str]]:
+        """The functions of a name at a line, with the names of the classes that they stand in."""
+        if name != "<lambda>":
+            return self._functions.get((name, line), ())
+        if self._lambdas is None:  # these stand in expressions, of which there are many
+            self._lambdas = _by_place(_lambdas(self._tree, ""))
+        return self._lambdas.get((name, line), ())
 
 
 def _module(file: str, namespace: dict[str, object]) -> _Module:
@@ -209,12 +231,9 @@ def _module(file: str, namespace: dict[str, object]) -> _Module:
         tree = parse("".join(lines))
     except SyntaxError as error:
         raise CannotCapture("no-source", f"`{file}` cannot be parsed: {error.msg}") from None
-    definitions: dict[tuple[str, int], list[tuple[Any, str]]] = {}
-    for key, node, enclosing_class in _definitions(tree, ""):
-        definitions.setdefault(key, []).append((node, enclosing_class))
     if len(_modules) >= _MOST:
         _modules.clear()
-    made = _modules[file] = _Module(lines, tuple(sorted(set(_imports(tree)))), definitions)
+    made = _modules[file] = _Module(lines, tree)
     return made
 
 
@@ -229,20 +248,33 @@ def _imports(tree: ast.AST) -> list[str]:
     return found
 
 
-def _definitions(tree: ast.AST, enclosing_class: str) -> Iterator[tuple[tuple[str, int], Any, str]]:
-    """All functions, outer ones before those in them."""
-    for child in parts_of(tree):
-        if type(child) in _SMALL:
-            continue
+def _by_place(definitions: Iterable[tuple[tuple[str, int], Any, str]]) -> _Definitions:
+    found: _Definitions = {}
+    for key, node, enclosing_class in definitions:
+        found.setdefault(key, []).append((node, enclosing_class))
+    return found
+
+
+def _functions(tree: ast.AST, enclosing_class: str) -> Iterator[tuple[tuple[str, int], Any, str]]:
+    """All functions but lambdas, outer ones before those in them."""
+    for child in tree.body if isinstance(tree, ast.Module) else statements_of(tree):
         inner = enclosing_class
         if isinstance(child, ast.ClassDef):
             inner = child.name
         elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
             first = min([child.lineno, *(decorator.lineno for decorator in child.decorator_list)])
             yield (child.name, first), child, enclosing_class
-        elif isinstance(child, ast.Lambda):
+        yield from _functions(child, inner)
+
+
+def _lambdas(tree: ast.AST, enclosing_class: str) -> Iterator[tuple[tuple[str, int], Any, str]]:
+    """All lambdas, outer ones before those in them."""
+    for child in parts_of(tree):
+        if type(child) in _SMALL:
+            continue
+        if isinstance(child, ast.Lambda):
             yield ("<lambda>", child.lineno), child, enclosing_class
-        yield from _definitions(child, inner)
+        yield from _lambdas(child, child.name if isinstance(child, ast.ClassDef) else enclosing_class)
 
 
 def _bare(

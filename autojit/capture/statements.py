@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import sys
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,7 +20,7 @@ from autojit.capture.source import source_line, source_of
 from autojit.capture.values import Arr, Closure, Flat, Frame, Items, Known, Opaque, Ragged, Selected, Sym
 from autojit.capture.words import describe
 from autojit.errors import CannotCapture
-from autojit.ops.trust import TRUSTED
+from autojit.ops.trust import TRUSTED, names_of
 
 #: Loops with more iterations are not unrolled.
 _SHORT_LOOP = 32
@@ -356,7 +357,7 @@ class Statements(Draws):
     def _run_ImportFrom(self, node: ast.ImportFrom) -> Signal:
         module = sys.modules.get(node.module or "") if not node.level else None
         for alias in node.names:
-            if module is None or not hasattr(module, alias.name):
+            if not isinstance(module, types.ModuleType) or not _has(module, alias.name):
                 raise CannotCapture("statement", f"the import of `{alias.name}`")
             self._expect_module(node.module or "", module)
             self.bind(ast.Name(alias.asname or alias.name, ast.Store()), self.module_attribute(module, alias.name))
@@ -366,6 +367,12 @@ class Statements(Draws):
         if name.split(".")[0] not in TRUSTED:
             modules, known = self.prologue.constant(sys.modules), self.prologue.constant(module)
             self.prologue.check(f"{modules}.get({name!r}) is {known}", f"the module `{name}` is the same")
+
+
+def _has(module: types.ModuleType, name: str) -> bool:
+    """Whether a module has a name; only those that are trusted are asked to make it."""
+    is_trusted = module.__name__.partition(".")[0] in TRUSTED
+    return hasattr(module, name) if is_trusted else name in names_of(module)
 
 
 __all__ = ["Signal", "Statements", "Sym", "source_of"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -185,6 +186,7 @@ class Arr:
         python: For a NumPy scalar: a bool of the graph; where it holds, Python sees a Python number of the same value.
         is_native: Whether NumPy makes an array of this dtype of that Python number: 0 for 0.0 is another one.
         several: Whether it stands for one object or another, as the data or the iteration decides.
+        ints: How large that Python number is at most where it is an int; less than 0 where it is none.
     """
 
     storage: Storage
@@ -195,6 +197,7 @@ class Arr:
     python: Operand | None = None
     is_native: bool = False
     several: bool = False
+    ints: float = math.inf
 
     @property
     def spec(self) -> Spec:

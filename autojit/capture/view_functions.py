@@ -449,6 +449,8 @@ VIEW_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.real: lambda self, array: self.array_attribute(self.as_array(array), "real"),
     np.imag: lambda self, array: self.array_attribute(self.as_array(array), "imag"),
 }
+#: The types of these functions.
+VIEW_KINDS = frozenset(map(type, VIEW_FUNCTIONS))
 VIEW_METHODS: dict[str, Callable[..., Any]] = {
     "transpose": _rule_transpose,
     "reshape": _rule_reshape,

@@ -21,6 +21,7 @@ from autojit.ir.graph import Const, Operand
 from autojit.ir.index import Entry, Index, Place, Slice, Window
 from autojit.ir.spec import COMPILED_DTYPES, is_compiled
 from autojit.ops.chapters import TABLE
+from autojit.ops.trust import is_trusted
 
 
 class SliceParts:
@@ -93,6 +94,8 @@ class Views(Recorder):
         Raises:
             CannotCapture: There is none, or it equals a compiled one and is another: `np.longlong`, a user's dtype.
         """
+        if isinstance(dtype, type) and not is_trusted(dtype):  # NumPy would look for an attribute `dtype`
+            raise CannotCapture("argument-type", f"a dtype that is the class `{dtype.__name__}`")
         found = self.ask(np.dtype, dtype)
         if not is_compiled(found) and any(found == one for one in COMPILED_DTYPES):
             raise CannotCapture("argument-type", f"the type `{(found.type or type(found)).__name__}`")

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import stat
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Protocol, TypeVar
 
 from autojit.compile.stored import Stored
 from autojit.errors import comes_from_a_signal, expected
-
-log = logging.getLogger("autojit")
+from autojit.logs import log
 
 #: The bound on the size of all files, in bytes.
 MAX_BYTES = 1 << 30
 #: A cache over its bound is emptied down to this part of it, so that not every new file has to look at all others.
 _ROOM = 0.9
 _SUFFIX = ".program"
+#: How the keys of notes begin.
+NOTE = "note "
 
 
 class _Storable(Protocol):
@@ -39,13 +38,22 @@ class DiskCache:
 
     Args:
         root: The directory; it is made when it is needed.
-        version: What a program depends on beside its key. Programs of other versions are never loaded.
+        version: What a program depends on beside its key, or what tells it when that is first asked. Programs of other
+            versions are never loaded.
+        loose: What notes depend on beside their keys, which begin with `NOTE`: nothing that is run.
         max_bytes: The bound on the size of all files. The files that were not used for the longest time go first.
     """
 
-    def __init__(self, root: Path, version: str, max_bytes: int = MAX_BYTES) -> None:
-        self.root = root
-        self.version = version
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        version: str | Callable[[], str],
+        max_bytes: int = MAX_BYTES,
+        loose: str = "",
+    ) -> None:
+        self.root = os.fspath(root)
+        self._version = version
+        self._loose = loose
         self.max_bytes = max_bytes
         self.trouble: str | None = None
         self._may_load = self._may_store = True
@@ -53,9 +61,12 @@ class DiskCache:
         self._is_checked = False
         self._lock = threading.RLock()
 
-    def path(self, key: str) -> Path:
+    def path(self, key: str) -> str:
         """The file of a key."""
-        return self.root / (hashlib.sha256(f"{self.version}\n{key}".encode()).hexdigest() + _SUFFIX)
+        known = self._version
+        version = self._loose if key.startswith(NOTE) else known if isinstance(known, str) else known()
+        digest = hashlib.sha256(f"{version}\n{key}".encode()).hexdigest()
+        return os.path.join(self.root, digest + _SUFFIX)
 
     def obtain(self, key: str, make: Callable[[Stored | None], T]) -> T:
         """Load a program, or compile and store it.
@@ -80,7 +91,7 @@ class DiskCache:
 
     def has(self, key: str) -> bool:
         """Whether a program is stored under a key."""
-        return self._is_usable() and self.path(key).is_file()
+        return self._is_usable() and os.path.isfile(self.path(key))
 
     def load(self, key: str) -> Stored | None:
         """The program that was stored under a key, or `None`."""
@@ -106,7 +117,7 @@ class DiskCache:
         if not self._may_store or not self._is_usable():
             return
         path, content = self.path(key), stored.encode()
-        temporary = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}")
+        temporary = f"{path}.{os.getpid()}-{threading.get_ident()}"
         try:
             try:
                 descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -115,7 +126,7 @@ class DiskCache:
                 os.replace(temporary, path)
             except BaseException:
                 with expected(OSError):
-                    temporary.unlink()
+                    os.unlink(temporary)
                 raise
             self._account(len(content))
         except OSError as error:
@@ -126,16 +137,17 @@ class DiskCache:
     def remove(self, key: str) -> None:
         """Remove a program that cannot be used."""
         with expected(OSError):
-            self.path(key).unlink()
+            os.unlink(self.path(key))
 
-    def files(self) -> list[tuple[float, int, Path]]:
+    def files(self) -> list[tuple[float, int, str]]:
         """Time of the last use, size and path of each file, the oldest first."""
         found = []
         with expected(OSError):
-            for path in self.root.iterdir():
+            for name in os.listdir(self.root):
                 with expected(OSError):
-                    status = path.lstat()
-                    if stat.S_ISREG(status.st_mode) and _SUFFIX in path.name:
+                    path = os.path.join(self.root, name)
+                    status = os.lstat(path)
+                    if stat.S_ISREG(status.st_mode) and _SUFFIX in name:
                         found.append((status.st_mtime, status.st_size, path))
         return sorted(found)
 
@@ -172,7 +184,7 @@ class DiskCache:
             if left <= limit:
                 break
             with expected(OSError):
-                path.unlink()
+                os.unlink(path)
                 left -= size
         self._nbytes = left
 
@@ -186,7 +198,7 @@ class DiskCache:
 
     def _check(self) -> None:
         try:
-            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            os.makedirs(self.root, mode=0o700, exist_ok=True)
             why = why_unsafe(self.root)
         except OSError as error:
             if comes_from_a_signal(error):
@@ -201,7 +213,7 @@ class DiskCache:
         self.trouble = why
 
 
-def _read(path: Path) -> bytes:
+def _read(path: str) -> bytes:
     """The content of a regular file of the user's own."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
     with open(descriptor, "rb") as file:
@@ -211,15 +223,16 @@ def _read(path: Path) -> bytes:
         return file.read()
 
 
-def why_unsafe(directory: Path) -> str | None:
+def why_unsafe(directory: str | os.PathLike[str]) -> str | None:
     """Why others may be able to put files into a directory, in words; `None` if they are not."""
     if not hasattr(os, "geteuid"):  # Windows: the user's own folders are private
         return None
-    resolved = directory.resolve()
-    if _is_open_to_others(resolved.stat()):
+    resolved = os.path.realpath(directory)
+    if _is_open_to_others(os.stat(resolved)):
         return f"others can write to {resolved}"
-    for parent in resolved.parents:
-        status = parent.stat()
+    parent = resolved
+    while parent != (parent := os.path.dirname(parent)):
+        status = os.stat(parent)
         if status.st_uid not in (0, os.geteuid()):
             return f"{parent} belongs to somebody else"
         if status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX:

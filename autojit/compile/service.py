@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -245,6 +244,8 @@ class Service:
                 theirs = [other.fileno() for _, other in pairs.values()]
                 given = [*map(str, theirs), str(int(leisurely)), *PATHS]
                 words = [*_SHELL, sys.executable, *_options(), "-P", "-W", "ignore", _START, *given]
+                import subprocess  # five milliseconds that a start does not take
+
                 subprocess.run(words, pass_fds=theirs, env=environment, cwd="/", check=False)
                 self._lines = {name: _Line(mine) for name, (mine, _) in pairs.items()}
             except Exception as error:  # also where the program has put something of its own in the place of `run`

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,7 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 Output = tuple[tuple[int, ...], np.dtype, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(NamedTuple):
     """A compiled program.
 
     Attributes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -72,7 +73,9 @@ class Recall:
             if differences(before, now) or any(_refuses(guard.text, values) for guard in before):
                 continue
             # Numbers are those of the explanation's tree: they name its clusters.
-            return replace(capture, region=replace(capture.region, number=region.number))
+            found = copy.copy(capture.region)
+            found.number = region.number
+            return replace(capture, region=found)
         if not known and key in self._seen and agree(values, self._seen[key]):
             self._met.update(map(_id, region.statements))
         return None

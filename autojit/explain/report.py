@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from autojit.capture.capture import Capture, Cut
@@ -271,7 +272,9 @@ def explore_region(
     """Add to an explanation what becomes of a region of a tree that nothing runs with."""
     recall = Recall(controller)
     find = None if controller.strict else recall.find
-    for found in explore(tree, region, values, replace(controller.options, tells=True, recall=find)):
+    options = copy.copy(controller.options)
+    options.tells, options.recall = True, find
+    for found in explore(tree, region, values, options):
         if not isinstance(found, Cut):
             add_capture(controller, found, out)
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
 from autojit.ir.warned import unheard
@@ -92,6 +92,17 @@ def walk_statements(node: Any) -> Iterator[Any]:
     for one in found:  # it grows
         yield one
         found += statements_of(one)
+
+
+def has_loop(statements: Iterable[Any]) -> bool:
+    """Whether there is a `for` or `while` loop among statements, those of functions and classes apart."""
+    found = list(statements)
+    for one in found:  # it grows
+        if isinstance(one, ast.For | ast.While):
+            return True
+        if not isinstance(one, SCOPES):
+            found += statements_of(one)
+    return False
 
 
 def give_places(node: Any, but: Container[int] = ()) -> None:

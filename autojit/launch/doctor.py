@@ -12,7 +12,6 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +63,7 @@ def _facts() -> Iterator[tuple[str, object]]:
     yield "packages", ", ".join(f"{name} {_version(name)}" for name in ("autojit", "numpy", "jax", "jaxlib"))
     yield "machine", f"{platform.platform()}, {os.cpu_count()} processors, {_processor()}"
     flags = current()
-    given = {name: value for name, value in asdict(flags).items() if name in FLAGS and value != FLAGS[name].default}
+    given = {name: value for name, value in flags._asdict().items() if name in FLAGS and value != FLAGS[name].default}
     told = ", ".join(f"{name}={value!r}" for name, value in given.items()) or "none"
     yield "flags", f"{told} ({ENVIRONMENT_VARIABLE}={os.environ.get(ENVIRONMENT_VARIABLE, '')!r})"
     disk = disk_cache(flags)

@@ -11,6 +11,7 @@ from autojit.capture.probes import MARK, TWINS, with_probes
 from autojit.capture.regions import RegionTree
 from autojit.capture.source import FunctionSource
 from autojit.config import Config
+from autojit.ir.syntax import has_loop
 from autojit.runtime.function import Controller
 
 #: The controllers of the loops of the script.
@@ -91,7 +92,7 @@ def arm_loops(
     """
     placed: dict[int, list[ast.stmt]] = {}
     constants: dict[str, object] = {}
-    if not is_enabled(config) or not _imports_numpy(module):
+    if not is_enabled(config) or not has_loop(module.body) or not _imports_numpy(module):
         return module, constants
     for loop in loops_of(module, text, file):
         controller = ModuleLoop(source_of_loop(loop, module, file, namespace), loop.usual, config)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
-import logging
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.util import decode_source
 from typing import Any
 
 from autojit.config import Config
+from autojit.ir.syntax import has_loop
 from autojit.launch.module_loops import arm_loops
-
-log = logging.getLogger("autojit")
+from autojit.logs import log
 
 _MARK, _DECORATED = "\0autojit arm", "\0autojit arm decorated"  # what nobody has in a program
 #: The decorators of which everybody knows what they do.
@@ -110,17 +109,9 @@ class _Arm(Definitions):
     """Decorates the functions with loops, outermost: what other decorators have made is seen."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        if any(isinstance(inner, ast.For | ast.While) for inner in _own(node)):
+        if has_loop(node.body):
             place = node.decorator_list[0] if node.decorator_list else node
             is_plain = all(isinstance(one, ast.Name) and one.id in _PLAIN for one in node.decorator_list)
             mark = ast.Constant(_MARK if is_plain else _DECORATED)
             node.decorator_list.insert(0, ast.copy_location(mark, place))
         return node
-
-
-def _own(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function, without those of functions and classes inside it."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            yield from _own(child)

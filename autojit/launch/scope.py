@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path
+from typing import NamedTuple
 
 from autojit.runtime.twins import libraries
 
-_PACKAGE = f"{Path(__file__).resolve().parents[1]}{os.sep}"
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """The modules whose functions are autoclustered.
 
     Attributes:

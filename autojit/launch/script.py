@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import builtins
 import functools
 import importlib
 import importlib.util
-import logging
 import os
 import shlex
 import sys
@@ -16,8 +14,7 @@ import types
 import warnings
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from autojit import config as flags
 from autojit.config import Config
@@ -26,6 +23,7 @@ from autojit.launch import hook, memory
 from autojit.launch.rewrite import script_code_of
 from autojit.launch.scope import Scope
 from autojit.launch.tracebacks import clean
+from autojit.logs import log
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.controllers import before_the_end
 
@@ -41,7 +39,19 @@ OURS = 0.6
 _OPTIONS = ("include", "exclude", "summary", "report", "keep_memory")
 
 
-def parse(words: Sequence[str]) -> tuple[argparse.Namespace, Config]:
+class Given(NamedTuple):
+    """The command's own options, which its help explains, and the program with its words."""
+
+    include: str = ""
+    exclude: str = ""
+    summary: bool = False
+    report: str | None = None
+    keep_memory: int = 1
+    is_module: bool = False
+    program: Sequence[str] = ()
+
+
+def parse(words: Sequence[str]) -> tuple[Given, Config]:
     """The command's own options and the flags, up to the program; the rest is the program's.
 
     Raises:
@@ -50,6 +60,19 @@ def parse(words: Sequence[str]) -> tuple[argparse.Namespace, Config]:
     count = 0
     while count < len(words) and words[count].startswith("-") and words[count] != "-m":
         count += 1 + (words[count] == "--report")  # the file may stand behind it
+    given, others = _options(words[:count]) if count else (Given(), [])
+    config = flags.merge(flags.current(), flags.parse_changes(shlex.join(others), _OPTIONS) if others else {})
+    is_module = words[count : count + 1] == ["-m"]
+    given = given._replace(is_module=is_module, program=list(words[count + is_module :]))
+    if not given.program:
+        raise AutojitError(f"there is no program to run: {USAGE}")
+    return given, hook.measured(config)
+
+
+def _options(words: Sequence[str]) -> tuple[Given, list[str]]:
+    """The options among some words, and the other ones."""
+    import argparse  # three milliseconds that a start without options does not take
+
     # To find out how wide the terminal is takes 2 ms of imports, and nobody is shown help here.
     wide = functools.partial(argparse.HelpFormatter, width=100)
     parser = argparse.ArgumentParser(
@@ -63,15 +86,10 @@ def parse(words: Sequence[str]) -> tuple[argparse.Namespace, Config]:
         "--keep_memory", type=int, choices=(0, 1), default=1, help="0: freed memory goes back to the system at once"
     )
     try:
-        given, others = parser.parse_known_args(words[:count])
+        given, others = parser.parse_known_args(words)
     except argparse.ArgumentError as error:
         raise AutojitError(f"{error}: options are written `--name=value`") from error
-    config = flags.merge(flags.current(), flags.parse_changes(shlex.join(others), _OPTIONS))
-    given.is_module = words[count : count + 1] == ["-m"]
-    given.program = list(words[count + given.is_module :])
-    if not given.program:
-        raise AutojitError(f"there is no program to run: {USAGE}")
-    return given, hook.measured(config)
+    return Given(**vars(given)), others
 
 
 def prepare(words: Sequence[str]) -> Callable[[], int]:
@@ -89,7 +107,7 @@ def prepare(words: Sequence[str]) -> Callable[[], int]:
     """
     given, config = parse(words)
     if not config.log:  # the program's own logs are as without autojit, whatever their level
-        logging.getLogger("autojit").setLevel(logging.WARNING)
+        log.is_quiet = True
     scope = Scope(_names(given.include), _names(given.exclude))
     # What tells of a program is imported where it is asked for: starting takes a tenth longer with it.
     names = {"reporting": given.report is not None or given.summary, "summary": given.summary}
@@ -169,7 +187,7 @@ def _names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-def _look_in(folder: Path | str, is_program: bool = False) -> None:
+def _look_in(folder: str, is_program: bool = False) -> None:
     """Have modules found in the program's folder, as Python would, and no more where autojit was found.
 
     Args:
@@ -177,9 +195,9 @@ def _look_in(folder: Path | str, is_program: bool = False) -> None:
         is_program: Whether it is the program itself: there modules are found even if paths are to be safe.
     """
     if not sys.flags.safe_path:
-        sys.path[0] = str(folder)
+        sys.path[0] = folder
     elif is_program:
-        sys.path.insert(0, str(folder))
+        sys.path.insert(0, folder)
 
 
 def _main(file: str | None, spec: ModuleSpec | None, package: str | None) -> types.ModuleType:
@@ -195,17 +213,16 @@ def _main(file: str | None, spec: ModuleSpec | None, package: str | None) -> typ
 
 def _script(name: str, config: Config, scope: Scope) -> tuple[types.CodeType, types.ModuleType]:
     """The code and the module of a script, a folder or an archive, as `python SCRIPT` would have them."""
-    file = Path(name)
     try:
         here = os.getcwd()
         # As Python has it, dots and all.
-        whole = name if file.is_absolute() else here if name == os.curdir else os.path.join(here, name)
+        whole = name if os.path.isabs(name) else here if name == os.curdir else os.path.join(here, name)
         spec = PathFinder.find_spec("__main__", [whole])  # a folder's or an archive's
-        source = file.read_bytes() if spec is None else b""
+        source = _read(name) if spec is None else b""
     except OSError as error:
         raise AutojitError(f"`{name}` cannot be read: {error.strerror}") from error
     if spec is None:
-        _look_in(file.resolve().parent)
+        _look_in(os.path.dirname(os.path.realpath(name)))
         module = _main(whole, None, None)
         return _code_of(source, whole, module, config, scope), module
     _look_in(whole, is_program=True)
@@ -213,9 +230,14 @@ def _script(name: str, config: Config, scope: Scope) -> tuple[types.CodeType, ty
     return _code_by(spec, name, module, config, scope), module
 
 
+def _read(file: str) -> bytes:
+    with open(file, "rb") as opened:
+        return opened.read()
+
+
 def _module(name: str, config: Config, scope: Scope) -> tuple[types.CodeType, types.ModuleType]:
     """The code and the module of a module, as `python -m MODULE` would have them."""
-    _look_in(Path.cwd())
+    _look_in(os.getcwd())
     try:
         spec = importlib.util.find_spec(name)
         _warn_of_two(name)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import types
-from pathlib import Path
 
 from autojit.launch.arm import First
 from autojit.launch.hook import Loader
 from autojit.runtime.function import Controller
 
-_PACKAGE = f"{Path(__file__).resolve().parents[1]}{os.sep}"
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
 
 
 def clean(error: BaseException) -> None:

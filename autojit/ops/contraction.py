@@ -384,6 +384,9 @@ def _correlate_full(a: Any, v: Any) -> Any:
         for place in range(v.shape[0]):
             total = total + padded[place : place + length] * v[place]
         return exact.plus_zero(total)
+    if a.dtype.kind == "c":  # jax would multiply three times, and lose the smaller part of a number
+        real = _correlate_full(a.real, v.real) - _correlate_full(a.imag, v.imag)
+        return lax.complex(real, _correlate_full(a.real, v.imag) + _correlate_full(a.imag, v.real))
     pads = [(v.shape[0] - 1, v.shape[0] - 1)]
     found = lax.conv_general_dilated(a[None, None], v[None, None], (1,), pads, precision=_HIGHEST)
     return found[0, 0]

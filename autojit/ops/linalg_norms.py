@@ -54,7 +54,7 @@ def _norm(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     order, axis = keywords.get("ord"), keywords.get("axis")
     if isinstance(order, str) or order in (2, -2):
         trap(jnp.any(~jnp.isfinite(x)))
-    if order is None and axis is None:
+    if axis is None and (order is None or (order == 2 and x.ndim == 1)):
         # NumPy flattens first, so all axes are summed at once whatever their number.
         parts = x.reshape(-1)
         total = jnp.sum(jnp.real(parts * jnp.conj(parts)))
@@ -65,7 +65,7 @@ def _norm(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
         result = jnp.linalg.norm(absolute(x), **keywords)
     else:
         # Singular values are computed in double precision.
-        wide = order in (2, -2, "nuc")
+        wide = order == "nuc" or (order in (2, -2) and len(_axes_of(x, axis)) == 2)
         result = jnp.linalg.norm(x.astype(jnp.promote_types(x.dtype, jnp.float64)) if wide else x, **keywords)
     return (exact.cast(result, node.outputs[0].spec.dtype),)
 

@@ -47,7 +47,7 @@ def partition(
             if reason is None:
                 clusters[index] = f"cluster_{made}"
             else:
-                reasons[index] = replace(reason, source=graph.nodes[index].source)
+                reasons[index] = reason._replace(source=graph.nodes[index].source)
         made += reason is None
     nodes = tuple(
         replace(node, cluster=clusters.get(index), reason=reasons[index]) for index, node in enumerate(graph.nodes)

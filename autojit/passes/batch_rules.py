@@ -80,6 +80,8 @@ def _number(lane: Lane) -> Operand:
 def _python_divide(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     try:
         _check_divisor(batch, lanes[1])
+        if not all(_is_float(batch, lane) for lane in lanes):
+            raise Refused("Python divides ints and rounds once")
     except Refused:
         return _math("divide")(batch, node, lanes)
     return _python("np.divide")(batch, node, lanes)
@@ -240,6 +242,12 @@ def _product(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
         and 1 in (first.spec.size, second.spec.size)
     ):
         raise Refused("`np.dot` by a single number, which is none where that is zero, has no batched form")
+    is_single = node.op.name == "np.dot" and first.spec.size == second.spec.size == 1
+    is_added = spec.dtype.kind not in "fc" or spec.dtype == np.float16
+    if is_single and not is_added and max(first.spec.ndim, second.spec.ndim) < 3:
+        # BLAS multiplies one number by one: a sum would begin with zero.
+        operands = [batch.reshape(batch.rows(lane), (batch.count, 1)) for lane in lanes]
+        return _one(batch, node, batch.reshape(batch.call("np.multiply", operands), (batch.count, *spec.shape)))
     if not first.spec.ndim or not second.spec.ndim:
         tail = batch.common(lanes)
         return _one(batch, node, batch.call("np.multiply", [batch.aligned(x, tail) for x in lanes]), tail)

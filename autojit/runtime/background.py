@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import queue
 import sys
@@ -12,10 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autojit.compile.service import SERVICE
+from autojit.logs import log
 from autojit.runtime.forks import cuts_off_if
-
-log = logging.getLogger("autojit")
-
 
 #: Python's switch interval while a job runs, in seconds.
 _SWITCHES = 1e-4

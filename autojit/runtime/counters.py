@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 
-
-@dataclass(slots=True)
 class Counters:
     """What one function has done so far.
 
@@ -19,10 +16,7 @@ class Counters:
         followed: Calls of a region whose lines a debugger, a coverage tool or the like followed.
     """
 
-    misses: int = 0
-    captures: int = 0
-    compiles: int = 0
-    compile_seconds: float = 0.0
-    loads: int = 0
-    environments: int = 0
-    followed: int = 0
+    def __init__(self) -> None:
+        self.misses = self.captures = self.compiles = self.loads = 0
+        self.compile_seconds = 0.0
+        self.environments = self.followed = 0

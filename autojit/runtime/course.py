@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from autojit.runtime.heat import KEEP_BELOW, VERY_HOPELESS
@@ -26,7 +25,6 @@ STRIKES = 3
 WHOLE = (12, 6, 2, 1)
 
 
-@dataclass(slots=True)
 class Course:
     """One loop on its way.
 
@@ -51,20 +49,14 @@ class Course:
         tried: How many iterations are left behind the run that the plan is given.
     """
 
-    iterator: Any
-    thread: int
-    start: float
-    sample: tuple[float, int] | None = None
-    pace: float = 0.0
-    count: int = 0
-    last: tuple[int, float] | None = None
-    is_known: bool = False
-    fixed: float = 0.0
-    seconds: float = 0.0
-    strikes: int = 0
-    owed: float = 0.0
-    end: int | None = None
-    tried: int = 0
+    def __init__(self, iterator: Any, thread: int, start: float) -> None:
+        self.iterator, self.thread, self.start = iterator, thread, start
+        self.sample: tuple[float, int] | None = None
+        self.pace = self.fixed = self.seconds = self.owed = 0.0
+        self.count = self.strikes = self.tried = 0
+        self.last: tuple[int, float] | None = None
+        self.is_known = False
+        self.end: int | None = None
 
     @property
     def times_numpy_first(self) -> bool:

@@ -182,7 +182,7 @@ class Door:
     def is_ready(self) -> bool:
         """Whether it is open, and in a program that leaves all compiling to another process, that is there."""
         if self.is_open and not self._was_ready:
-            self._was_ready = SERVICE.is_ready()
+            self._was_ready = _is_served()
             self.found = "" if self._was_ready else SERVICE.trouble
         return self.is_open and self._was_ready
 
@@ -193,7 +193,7 @@ class Door:
             return False
         try:
             self.found = self.trouble() or SERVICE.trouble
-            is_free = not self._opens and not self.found and (SERVICE.is_ready() or is_early)
+            is_free = not self._opens and not self.found and (_is_served() or is_early)
             self._looks_again = 0.0 if is_free else now + _PAUSE
             return is_free
         finally:
@@ -232,6 +232,12 @@ class Door:
         if self._was_half_open:
             self._error = "this process was forked while another thread imported what autojit compiles with"
         self._renew()
+
+
+def _is_served() -> bool:
+    """Whether the process that compiles is there, which is started where it is not."""
+    with making():  # what that takes is imported now, and not from beside the program
+        return SERVICE.is_ready()
 
 
 def _replaced() -> str:

@@ -5,19 +5,17 @@ Calls of one kind may be given other data, for which NumPy takes a shorter way t
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from typing import Any
 
 from autojit.errors import Reason, comes_from_a_signal
+from autojit.logs import log
 from autojit.runtime import plans
 from autojit.runtime.heat import LAST, Heat
 from autojit.runtime.plan import NATIVE, Plan
 from autojit.runtime.plan_writer import native_plan
 from autojit.runtime.turns import LONGEST_BLOCK, Turns
-
-log = logging.getLogger("autojit")
 
 #: How many calls of each are timed.
 RUNS = 4

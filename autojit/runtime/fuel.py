@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 
 from autojit.config import Config
 from autojit.errors import Reason
@@ -38,7 +37,7 @@ class Fuel:
             yield config
             return
         with self._lock:
-            yield replace(config, clustering_fuel=max(0, config.clustering_fuel - self.spent))
+            yield config._replace(clustering_fuel=max(0, config.clustering_fuel - self.spent))
 
     def spend(self, config: Config, count: int) -> range:
         """Count the clusters of a graph, inside of `partitioning`; gives their numbers, the first of all is 1."""
@@ -58,7 +57,7 @@ def out_of_fuel(config: Config) -> Reason | None:
 
 def same_fuel(config: Config, count: int) -> Config:
     """The flags under which a graph that was given `count` clusters is partitioned once more."""
-    return config if config.clustering_fuel < 0 else replace(config, clustering_fuel=count)
+    return config if config.clustering_fuel < 0 else config._replace(clustering_fuel=count)
 
 
 #: That of the process; a function whose decorator sets a limit has its own.

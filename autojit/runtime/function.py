@@ -15,7 +15,7 @@ from autojit.capture.early import early_regions, loops_with_rest, split_early
 from autojit.capture.hidden import nothing
 from autojit.capture.names import names_are_remembered
 from autojit.capture.observing import OBSERVING
-from autojit.capture.options import Options
+from autojit.capture.options import NODES, Options
 from autojit.capture.probes import can_be_timed, instrument
 from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
 from autojit.capture.source import put_code, source_of
@@ -87,8 +87,7 @@ class Controller:
         self.trouble = Trouble(function.__qualname__, config, strict)
         self.counters = Counters()
         self.history = History(function.__qualname__, function.__code__.co_filename, config.log)
-        # A region may be larger than one cluster, up to what is sensible to interpret.
-        self.options = Options(max(config.max_cluster_size, Options().node_budget), config.unroll_budget, config.exact)
+        self.options = Options(max(config.max_cluster_size, NODES), config.unroll_budget, config.exact)
         self.probes: dict[int, Probe] = {}
         self.kept: list[Kept] = []
         self.known = Known()

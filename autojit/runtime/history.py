@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from autojit.errors import SourceLine
+from autojit.logs import log
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.capture.prologue import Prologue
 
-log = logging.getLogger("autojit")
 #: So many events are kept, the latest.
 _MOST = 200
 #: Conditions with longer values are cut.
@@ -23,8 +21,7 @@ _WORDS = {"kept": "kept compiled", "left": "left to NumPy", "loaded": "loaded fr
 _SUBJECT = re.compile(r"`[^`]*`")
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(NamedTuple):
     """A condition under which a plan applies.
 
     Attributes:
@@ -55,8 +52,7 @@ class Guard:
         return f"{self.text} ({f'line {self.line}' if is_own else self.source})"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """A condition that differs from that of the capture before.
 
     Attributes:
@@ -77,8 +73,7 @@ class Change:
         return {"subject": guard.subject.strip("`"), "before": self.before, "now": guard.text, "line": guard.line}
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """Something that happened to a region.
 
     Attributes:
@@ -111,7 +106,6 @@ class Event:
         return f"{span(self.lines)} {_WORDS.get(self.what, self.what)}{took}{detail}"
 
 
-@dataclass(slots=True)
 class Profiled:
     """What profiles have measured of a function's lines.
 
@@ -121,9 +115,10 @@ class Profiled:
         seconds: By line, what Python and NumPy have taken there in all, calls of other functions included.
     """
 
-    file: str
-    calls: int = 0
-    seconds: dict[int, float] = field(default_factory=dict)
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.calls = 0
+        self.seconds: dict[int, float] = {}
 
     def add(self, line: int, seconds: float) -> None:
         """Add a time. Two threads at once may lose one."""
@@ -148,7 +143,7 @@ class History:
         self.file = file
         self.kinds = frozenset(kinds)
         if self.kinds:
-            _make_visible()
+            log.show()
         self.events: tuple[Event, ...] = ()
         self.profiled = Profiled(file)
         self._guards: dict[int, tuple[Guard, ...]] = {}  # those of the last capture, by region
@@ -210,13 +205,3 @@ def milliseconds(seconds: float) -> str:
     if seconds < 1e-5:
         return f"{seconds * 1e6:.3g} us"
     return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds * 1e3:.0f} ms"
-
-
-def _make_visible() -> None:
-    """Have what is logged shown on stderr, unless the program has set up logging."""
-    if log.getEffectiveLevel() > logging.INFO:
-        log.setLevel(logging.INFO)
-    if not log.hasHandlers():
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("autojit: %(message)s"))
-        log.addHandler(handler)

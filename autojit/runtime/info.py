@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from autojit.compile.heap import trim
 from autojit.compile.pool import RESULTS, STAGING
@@ -11,8 +11,7 @@ from autojit.runtime.door import DOOR
 from autojit.runtime.function import Controller
 
 
-@dataclass(frozen=True, slots=True)
-class CacheInfo:
+class CacheInfo(NamedTuple):
     """What a decorated function has done since it was made or cleared.
 
     Attributes:
@@ -40,8 +39,7 @@ class CacheInfo:
     nbytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryInfo:
+class MemoryInfo(NamedTuple):
     """Memory that autojit keeps for later calls, beside the compiled programs.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import logging
 import time
 from collections import deque
 from dataclasses import replace
@@ -19,6 +18,7 @@ from autojit.compile.cache import CACHE
 from autojit.compile.xla import hold, is_started
 from autojit.config import Config
 from autojit.errors import Reason
+from autojit.logs import log
 from autojit.ops.chapters import TABLE
 from autojit.partition import compilable
 from autojit.partition.cost import Cost, entry_cost, estimate
@@ -45,8 +45,6 @@ from autojit.runtime.probe import Probe
 from autojit.runtime.progress import progress
 
 __all__ = ["CACHE", "Maker", "check_names"]
-
-log = logging.getLogger("autojit")
 
 #: Seconds that saving the states of random streams takes: 0.7 us for a generator, 23 us for a random state.
 _SAVING_STATES = 5e-6
@@ -129,7 +127,7 @@ class Maker:
         controller = self.controller
         reason = out_of_fuel(config)
         if reason is not None:
-            plans.add(probe, native_plan(captured, replace(reason, source=controller.line(probe))))
+            plans.add(probe, native_plan(captured, reason._replace(source=controller.line(probe))))
             return None
         prepared = prepare(captured, config, controller.strict)
         if controller.strict and (captured.draws or any(node.cluster is None for node in prepared.graph.nodes)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import threading
 import time
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 
 from autojit.compile.options import has_products
 from autojit.errors import Reason, Trapped, Varies
+from autojit.logs import log
 from autojit.passes.pipeline import PIPELINE
 from autojit.runtime import plans
 from autojit.runtime.allowance import ALLOWANCE, part_of_compiling
@@ -28,8 +28,6 @@ from autojit.runtime.trouble import left_to_numpy
 from autojit.runtime.tuning import Tuning
 from autojit.runtime.turns import Turns
 from autojit.runtime.waiting import begin_waiting, end_waiting
-
-log = logging.getLogger("autojit")
 
 #: NumPy is not timed a second time where that takes more seconds, unless the plan takes more than this part of it: then
 #: as often as the plan, since either may have met with new memory, and little is lost by which of the two runs ...

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
@@ -29,7 +28,6 @@ UNSET = _Sentinel("UNSET")
 FILE = "<autojit plan "
 
 
-@dataclass(slots=True, eq=False)
 class Plan:
     """A captured region, ready to run.
 
@@ -54,23 +52,30 @@ class Plan:
         names: What it finds by name: the constants of its text.
     """
 
-    call: Callable[..., Any]
-    source: str
-    capture: Capture
-    graph: Graph | None = None
-    steps: tuple[Step, ...] = ()
-    executables: dict[str, Executable] | None = None
-    reason: Any = None
-    traps: int = 0
-    in_a_row: int = 0
-    hits: int = 0
-    looks: int = 0
-    strikes: int = 0
-    is_used: bool = True
-    seconds: float = 0.0
-    numpy_seconds: float = 0.0
-    calls: dict[str, Step] = field(default_factory=dict)
-    names: dict[str, Any] = field(default_factory=dict)
+    def __init__(
+        self,
+        call: Callable[..., Any],
+        source: str,
+        capture: Capture,
+        graph: Graph | None = None,
+        steps: tuple[Step, ...] = (),
+        executables: dict[str, Executable] | None = None,
+        reason: Any = None,
+        calls: dict[str, Step] | None = None,
+        names: dict[str, Any] | None = None,
+    ) -> None:
+        self.call = call
+        self.source = source
+        self.capture = capture
+        self.graph = graph
+        self.steps = steps
+        self.executables = executables
+        self.reason = reason
+        self.traps = self.in_a_row = self.hits = self.looks = self.strikes = 0
+        self.is_used = True
+        self.seconds = self.numpy_seconds = 0.0
+        self.calls = calls or {}
+        self.names = names or {}
 
     @property
     def is_native(self) -> bool:

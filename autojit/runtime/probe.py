@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import sys
 import weakref
-from dataclasses import dataclass
 from math import inf
 from threading import get_ident
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from autojit.capture.cells import is_empty
 from autojit.capture.regions import Region
@@ -26,8 +25,7 @@ from autojit.runtime.watch import WATCH
 AGAIN = object()
 
 
-@dataclass(frozen=True, slots=True)
-class Restart:
+class Restart(NamedTuple):
     """The answer to a call whose function was instrumented anew before anything ran: call it again."""
 
     values: dict[str, Any]

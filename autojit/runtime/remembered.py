@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import atexit
 import hashlib
 import json
 import threading
-from dataclasses import asdict, dataclass
-from typing import Any
+import types
+from typing import Any, NamedTuple
 
 from autojit.capture.regions import Region, region_key
-from autojit.capture.source import FunctionSource
-from autojit.compile.disk import DiskCache
+from autojit.compile.disk import NOTE, DiskCache
 from autojit.compile.stored import Stored
 from autojit.runtime.alive import Alive
 
@@ -20,8 +18,7 @@ from autojit.runtime.alive import Alive
 MOST = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """How one kind of calls of a region did.
 
     Attributes:
@@ -42,10 +39,17 @@ class Verdict:
     is_tuned: bool = False
     cuts: tuple[int, ...] = ()
 
-    def __post_init__(self) -> None:
-        if type(self.choice) is not str or not all(type(cut) is int for cut in self.cuts):
-            raise TypeError(f"a choice is a str, and cuts are ints, not {self.choice!r} and {self.cuts!r}")
-        object.__setattr__(self, "cuts", tuple(self.cuts))  # JSON has lists
+    @classmethod
+    def read(cls, fields: dict[str, Any]) -> Verdict:
+        """A verdict from a file.
+
+        Raises:
+            TypeError: It is none.
+        """
+        verdict = cls(**fields)
+        if type(verdict.choice) is not str or not all(type(cut) is int for cut in verdict.cuts):
+            raise TypeError(f"a choice is a str, and cuts are ints, not {verdict.choice!r} and {verdict.cuts!r}")
+        return verdict._replace(cuts=tuple(verdict.cuts))  # JSON has lists
 
     @property
     def pays_at_once(self) -> bool:
@@ -94,7 +98,7 @@ class Remembered:
             if unsaved:
                 known = {kind: verdict for kind, verdict in self._load().items() if kind not in unsaved}
                 latest = dict([*known.items(), *unsaved.items()][-MOST:])
-                text = json.dumps({kind: asdict(verdict) for kind, verdict in latest.items()})
+                text = json.dumps({kind: verdict._asdict() for kind, verdict in latest.items()})
                 self._disk.store(self._key, Stored((), text.encode()))
 
     def _load(self) -> dict[str, Verdict]:
@@ -102,17 +106,27 @@ class Remembered:
         if stored is None:
             return {}
         try:
-            return {kind: Verdict(**fields) for kind, fields in json.loads(stored.code).items()}
+            return {kind: Verdict.read(fields) for kind, fields in json.loads(stored.code).items()}
         except (ValueError, TypeError, AttributeError):
             self._disk.remove(self._key)
             return {}
 
 
-def key_of(source: FunctionSource, options: str) -> str:
-    """The key of a function's verdicts: its syntax, where it stands, and what decides how it is compiled."""
-    function = source.function
-    words = ast.dump(source.node), function.__module__, function.__qualname__, options
-    return "verdicts " + hashlib.sha256(repr(words).encode()).hexdigest()
+def key_of(function: types.FunctionType, options: str) -> str:
+    """The key of a function's verdicts: its code, where it stands, and what decides how it is compiled."""
+    words = _words_of(function.__code__), function.__module__, function.__qualname__, options
+    return f"{NOTE}verdicts " + hashlib.sha256(repr(words).encode()).hexdigest()
+
+
+def _words_of(code: types.CodeType) -> tuple[Any, ...]:
+    """What code does, wherever it stands: `ast.dump` of its syntax takes milliseconds."""
+    return code.co_code, code.co_names, code.co_varnames, code.co_freevars, [*map(_constant, code.co_consts)]
+
+
+def _constant(value: object) -> object:
+    if isinstance(value, types.CodeType):
+        return _words_of(value)
+    return sorted(map(repr, value)) if isinstance(value, frozenset) else value  # each process has its own order
 
 
 def kind_of(region: Region, kind: tuple[Any, ...]) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 import time
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from autojit.errors import AutojitWarning, Trapped
+from autojit.logs import log
 from autojit.runtime import plans
 from autojit.runtime.allowance import ALLOWANCE, LATENCY, part_of_compiling
 from autojit.runtime.background import BACKGROUND, MAKING
@@ -22,8 +22,6 @@ from autojit.runtime.waiting import begin_waiting, end_waiting
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.runtime.compiler import Prepared
-
-log = logging.getLogger("autojit")
 
 #: How often a loop is captured: the types of its variables may be others at the next time.
 MOST_PLANS = 4

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import warnings
-from pathlib import Path
 
 from autojit.compile.persistent import disk_cache
 from autojit.compile.service import SERVICE
 from autojit.config import Config
 from autojit.errors import AutojitError, AutojitWarning, Reason, SourceLine, UncompilableError
+from autojit.logs import log
 
-log = logging.getLogger("autojit")
-_PACKAGE = str(Path(__file__).parents[1]) + os.sep
+_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 class Trouble:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import logging
+import copy
 import math
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from autojit.compile.executable import Executable
 from autojit.compile.service import SERVICE
 from autojit.errors import Trapped
+from autojit.logs import log
 from autojit.runtime import heat, plans
 from autojit.runtime.allowance import ALLOWANCE, MOST_BESIDE, part_of_compiling
 from autojit.runtime.background import BACKGROUND
@@ -21,8 +21,6 @@ from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
 from autojit.runtime.plan import NATIVE, Plan
 from autojit.runtime.rivals import is_apart, largest_loss, next_choice, with_choice
 from autojit.runtime.turns import Turns
-
-log = logging.getLogger("autojit")
 
 #: Plans that take fewer seconds stay as they are: entering them is a good part of it.
 SHORTEST = 50e-6
@@ -128,7 +126,8 @@ class Tuning:
         self.controller = controller
         self.probe = probe
         self.remember = remember
-        self.plan = replace(compiled, call=self.enter)
+        self.plan = copy.copy(compiled)
+        self.plan.call = self.enter
         self._lock = threading.RLock()  # a signal handler may make such a call, too
         self.state = self._looked_on(compiled, prepared, seconds, frozenset([*tried, prepared.recipe.choice]))
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import functools
-import logging
 import threading
 import types
 import weakref
 from time import perf_counter
 from typing import Any
 
+from autojit.logs import log
 from autojit.runtime.alive import Alive
 from autojit.runtime.forks import in_child
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.watch import WATCH
-
-log = logging.getLogger("autojit")
 
 _FUNCTION, _METHOD = types.FunctionType, types.MethodType
 #: What functions have that are instrumented, or will be at their first call.

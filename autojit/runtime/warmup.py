@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from autojit.capture.promise import fusable, operations
@@ -182,12 +181,12 @@ class WarmUp:
     def _split_as_before(self, probe: Probe, verdict: Verdict) -> Verdict:
         """Split a region where a capture in an earlier process was cut; what is left of the verdict."""
         if not all(0 <= place < len(probe.region.statements) for place in verdict.cuts):  # the file is damaged
-            return replace(verdict, cuts=())
+            return verdict._replace(cuts=())
         with self.controller.capturing() as may_split:
             if may_split:
                 probe.cuts = tuple(verdict.cuts), 1
                 self.controller.split(probe.region, verdict.cuts)
-                return replace(verdict, cuts=())
+                return verdict._replace(cuts=())
         return verdict
 
     def _opens(self, heat: Heat) -> bool:
@@ -227,5 +226,5 @@ class WarmUp:
     def _of_earlier(self) -> Remembered | None:
         disk = disk_cache(self.controller.config)
         if disk is not None and self._memory is None:
-            self._memory = Remembered(disk, key_of(self.controller.tree.source, repr(self.controller.config)))
+            self._memory = Remembered(disk, key_of(self.controller.tree.source.function, repr(self.controller.config)))
         return self._memory

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
-log = logging.getLogger("autojit")
+from autojit.logs import log
 
 #: How often it looks, in seconds.
 EVERY = 0.05
