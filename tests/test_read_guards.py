@@ -65,7 +65,7 @@ def named(x, o, name):
 def test_attributes_whose_names_are_no_names(name):
     owner = Owner()
     setattr(owner, name, 5.0)
-    owner.fix, owner.μ = 7.0, 9.0  # noqa: PLC2401 -- what Python reads for names of the same look
+    owner.fix, owner.μ = 7.0, 9.0  # what Python reads for names of the same look
     check(named, X, owner, name)
     check(lambda x, args: x * getattr(args, "lambda"), X, argparse.Namespace(**{"lambda": 0.5}))
 

@@ -166,12 +166,6 @@ def dots_with_one(A, b, out):
     return out
 
 
-def matrices(A, B, out):
-    for i in range(len(out)):
-        out[i] = np.dot(A[i], B[i])
-    return out
-
-
 @pytest.mark.parametrize("count", [5, 1000])
 @pytest.mark.parametrize("dtype", ["f8", "f4", "c16", "f2"])
 def test_products_of_single_numbers(count, dtype):
@@ -179,7 +173,7 @@ def test_products_of_single_numbers(count, dtype):
     for function, args in (
         (dots, (minus, ones, np.zeros(count, dtype))),
         (dots_with_one, (minus, ones[0], np.zeros(count, dtype))),
-        (matrices, (minus[:, :, None], ones[:, :, None], np.zeros((count, 1, 1), dtype))),
+        (dots, (minus[:, :, None], ones[:, :, None], np.zeros((count, 1, 1), dtype))),
     ):
         decorated = aj.autocluster(policy="eager")(function)
         for _ in range(2):

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from autojit.capture.prologue import in_digits
 from autojit.capture.values import Known, Opaque
 
-#: More bits are left to Python: it does not even write them as text.
-_BITS = 4096
+#: More bits are left to Python, which may not even write them as text: it can be told to write no more than 640 digits.
+_BITS = 2000
 
 
 def is_huge(value: Any) -> bool:
     """Whether a value is an integer of very many digits."""
     return type(value) is int and value.bit_length() > _BITS
+
+
+def in_digits(value: Any) -> str:
+    """A value as text, whatever its length."""
+    try:
+        return repr(value)
+    except ValueError:  # Python does not write so many digits
+        return "too long to be written"
 
 
 def wrap_bounds(self: Any, value: range | slice, path: str, what: str) -> Known | Opaque:

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.huge import is_huge
 from autojit.capture.names import TEMPORARY
 from autojit.errors import SourceLine
 
-#: Integers of more bits have more digits than Python writes in text, by default and at least.
-_DIGITS = 2000
 #: Types whose `repr` is source text that gives the same object again.
 _LITERALS = (int, bool, str, bytes, type(None))
 
@@ -45,14 +44,6 @@ _BOUND = re.compile(r"(?<![\w.])[a-z]\d+(?!\w)")
 _HAS_ITEMS = re.compile(r"bool\((range\([^()]*?)(?:, 1)?\)\[0:\]\)")
 #: So deep are expressions shown, and so long; what is longer on the way is not looked into.
 _DEPTH, _LENGTH, _LONG = 3, 60, 120
-
-
-def in_digits(value: Any) -> str:
-    """A value as text, whatever its length."""
-    try:
-        return repr(value)
-    except ValueError:  # Python does not write so many digits
-        return "too long to be written"
 
 
 def _is_array(name: str) -> str:
@@ -91,7 +82,7 @@ class Prologue:
 
     def literal(self, value: Any) -> str:
         """Source text for a constant."""
-        if type(value) is int and value.bit_length() > _DIGITS:  # Python does not write so many
+        if is_huge(value):  # Python may not write so many digits
             return self.constant(value)
         if type(value) in _LITERALS:
             return f"({value!r})" if type(value) is int and value < 0 else repr(value)

@@ -21,15 +21,13 @@ _PROTOCOL = frozenset(
     for form in ("", "r", "i")
     for name in "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
 )
+#: What a class of classes must not define for its classes to be constants.
+_OPERATORS = _PROTOCOL - {f"__{name}__" for name in "getattr getattribute setattr get call".split()}
 
 
 def overridden(kind: type) -> set[str]:
     """What Python classes (not C types) define for the instances of a type."""
     return {name for base in kind.__mro__ if base.__flags__ & HEAP_TYPE for name in vars(base)}
-
-
-#: What a class of classes must not define for its classes to be constants.
-_OPERATORS = _PROTOCOL - {f"__{name}__" for name in "getattr getattribute setattr get call".split()}
 
 
 def computes(metaclass: type) -> bool:

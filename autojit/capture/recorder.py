@@ -13,12 +13,11 @@ import numpy as np
 
 from autojit.capture import layout
 from autojit.capture.exactness import flushes
-from autojit.capture.huge import is_huge, wrap_bounds
+from autojit.capture.huge import in_digits, is_huge, wrap_bounds
 from autojit.capture.lengths import RowCount, note_shape, wrap_rows
 from autojit.capture.memory import Memory
 from autojit.capture.observed import Observed, observe
 from autojit.capture.plain import SET_OPERATORS, check_text, is_fixed, no_set, own_rules
-from autojit.capture.prologue import in_digits
 from autojit.capture.protocols import is_plain, refuse_classes
 from autojit.capture.source import original_of
 from autojit.capture.values import (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.util
 import os
 import platform
 import sys
@@ -14,7 +13,7 @@ import numpy as np
 
 from autojit.compile.disk import DiskCache
 from autojit.config import Config
-from autojit.jax_names import jax_version
+from autojit.jax_names import jax_version, version_file
 
 
 def disk_cache(flags: Config) -> DiskCache | None:
@@ -73,21 +72,13 @@ def version() -> str:
     parts = [
         *sorted(_files(os.path.dirname(os.path.dirname(__file__)))),
         f"jax {jax_version()} numpy {np.__version__}",
-        _text_of_version("jaxlib"),
+        version_file("jaxlib")[1],
         *_environment(),
         _system(),
         _processor(),
         str(os.cpu_count()),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
-def _text_of_version(package: str) -> str:
-    """The module that holds the version of an installed package. jaxlib's takes 6 ms to import."""
-    found = importlib.util.find_spec(package)
-    assert found is not None and found.origin is not None
-    with open(os.path.join(os.path.dirname(found.origin), "version.py"), encoding="utf-8") as file:
-        return file.read()
 
 
 def _files(folder: str, inside: str = "") -> Iterator[str]:
