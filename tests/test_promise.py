@@ -12,7 +12,7 @@ from scipy import signal
 
 import autojit as aj
 from autojit.capture.promise import fusable, operations
-from autojit.runtime import warmup
+from autojit.runtime import twins, warmup
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.heat import EACH, MANY, SHORT, Heat, HeatMap
@@ -234,7 +234,8 @@ def calls_deeply(x, n):
     return x
 
 
-def test_functions_that_functions_call_are_looked_into():
+def test_functions_that_functions_call_are_looked_into(monkeypatch):
+    monkeypatch.setattr(twins, "_EARLY", 0.0)
     fast = aj.autocluster(calls_deeply, policy="measured")
     fast(np.eye(3), 2)
     warm_up = fast.__autojit_controller__.warm_up

@@ -9,10 +9,13 @@ import pytest
 
 import autojit as aj
 from autojit import config as flags
+from autojit.compile.persistent import disk_cache
 from autojit.launch import arm as arming
 from autojit.launch import hook
 from autojit.launch.arm import arm
+from autojit.runtime import heat
 from autojit.runtime import twins as module
+from autojit.runtime.remembered import Remembered, Verdict, key_of
 from autojit.runtime.twins import Known, Twins
 
 
@@ -29,6 +32,9 @@ class Owner:
 
     def __init__(self, twin=lambda function: function) -> None:
         self.twin, self.known = twin, Known()
+
+    def may_wait(self, function) -> bool:
+        return False
 
 
 class Napping:
@@ -123,6 +129,7 @@ def iterate(x, n, step):
 
 
 def test_functions_of_launched_programs_get_probes_in_place(watch, monkeypatch):
+    monkeypatch.setattr(module, "_EARLY", 0.0)
     expected = iterate(np.ones(4), 30, shifted), iterate(np.ones(4), 30, lambda x, k: doubled(x))
     config = hook.measured(flags.current())
     arm(iterate, config)
@@ -209,3 +216,44 @@ def test_tracebacks_name_the_same_places_whether_they_ask_or_not(watch, asks):
     fast = aj.autocluster(raises, policy="measured")
     fast.__autojit_controller__.twins.asks = asks
     assert places(fast) == places(raises)
+
+
+def callee(x):
+    return x * 2
+
+
+def calls(x, n):
+    total = 0.0
+    for _ in range(n):
+        print(end="")
+        total = total + callee(x).sum()
+    return total
+
+
+def test_functions_that_are_not_called_for_long_get_no_twin(monkeypatch):
+    monkeypatch.setattr(heat, "PAYS_AFTER", 1e9)
+    monkeypatch.setattr(module, "_EARLY", 1e9)
+    fast, x = aj.autocluster(policy="measured")(calls), np.ones(3)
+    assert fast(x, 5) == calls(x, 5)
+    controller = fast.__autojit_controller__
+    assert not controller.callees and [*controller.known.seen] == [callee.__code__]
+    monkeypatch.setattr(module, "_EARLY", 0.0)
+    assert fast(x, 5) == calls(x, 5)
+    assert [each.original for each in controller.callees] == [callee]
+
+
+def test_functions_that_earlier_processes_have_measured_get_a_twin_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_EARLY", 1e9)
+    fast = aj.autocluster(policy="measured", disk_cache=True, cache_dir=str(tmp_path))(calls)
+    controller = fast.__autojit_controller__
+    remembered = Remembered(disk_cache(controller.config), key_of(callee, repr(controller.config)))
+    remembered.put("some kind of call", Verdict(True, 1.0, 0.5, 0.1))
+    remembered.save()
+    fast(np.ones(3), 2)
+    assert [each.original for each in controller.callees] == [callee]
+
+
+def test_functions_of_libraries_wait_for_nothing(monkeypatch):
+    monkeypatch.setattr(module, "_EARLY", 1e9)
+    twins = Twins(Owner(), rests=True)
+    assert twins.of(np.hstack) is np.hstack

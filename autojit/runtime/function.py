@@ -218,6 +218,10 @@ class Controller:
         self.adopt(controller)
         return controller.function
 
+    def may_wait(self, function: types.FunctionType) -> bool:
+        """Whether no earlier process has found plans for a function that a native statement calls."""
+        return self.warm_up is None or not self.warm_up.knows(function)
+
     def adopt(self, callee: Controller) -> None:
         """Look after a function that a native statement calls."""
         callee.fuel = self.fuel

@@ -48,7 +48,7 @@ TINY = 15e-6
 #: ... and those on which it spends more may.
 LONG = 2 * TINY
 #: That many calls show that they are tiny.
-SEEN = 128
+SEEN = 32
 #: Calls that take fewer seconds in NumPy are short.
 SHORT = 2e-4
 #: Seconds that it takes to ask about a call and to time it in NumPy ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import threading
 import types
 import weakref
@@ -10,6 +11,7 @@ from time import perf_counter
 from typing import Any
 
 from autojit.logs import log
+from autojit.runtime import heat
 from autojit.runtime.alive import Alive
 from autojit.runtime.forks import in_child
 from autojit.runtime.interrupts import is_the_programs
@@ -20,6 +22,8 @@ _FUNCTION, _METHOD = types.FunctionType, types.MethodType
 _ATTRIBUTES = {"__autojit_controller__", "__autojit_original__"}
 #: How many functions are known at most.
 _MOST = 256
+#: For so many seconds after its first call a function has no twin: nothing pays by then.
+_EARLY = 0.1
 #: After so many calls of functions that are known nobody asks any more ...
 _SETTLED = 1000
 #: ... for so many seconds, at first and at most.
@@ -32,8 +36,9 @@ def libraries() -> tuple[str, ...]:
     import site  # some 10 ms that `import autojit` does not take
     import sysconfig
 
-    paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    return tuple({*paths, *site.getsitepackages(), site.getusersitepackages()})
+    paths = sysconfig.get_paths()
+    found = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return tuple({*found, *site.getsitepackages(), site.getusersitepackages()})
 
 
 def is_looked_into(function: types.FunctionType) -> bool:
@@ -48,7 +53,12 @@ class Known(dict[types.CodeType, tuple[Any, Any, bool]]):
     reference to it, and `None`.
     """
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "seen")
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: When functions were seen first that may wait.
+        self.seen: dict[types.CodeType, float] = {}
 
 
 class Twins:
@@ -111,8 +121,10 @@ class Twins:
         kept = self._kept()
         if kept is None:  # a copy of the code outlives the function
             return function
-        known = kept.get(function.__code__)
+        known = kept.get(code := function.__code__)
         if known is None:
+            if code in kept.seen and _is_early(kept.seen[code]):
+                return function
             known = self._add(function)
         original, twin, has_keywords = known
         if twin is None:
@@ -152,12 +164,28 @@ class Twins:
             if (known := self._known.get(code)) is not None:  # another thread was first
                 return known
             is_full = len(self._known) >= _MOST
-            twin = function if is_full or not self._wanted(function) else self._made(function)
+            twin = function
+            if not is_full and self._wanted(function):
+                if self._waits(function):
+                    return weakref.ref(function), None, False
+                twin = self._made(function)
             if twin is function:  # its cells and defaults are the program's
                 known = weakref.ref(function), None, False
             else:
                 known = function, twin, code.co_kwonlyargcount > 0
             return known if is_full else self._known.setdefault(code, known)
+
+    def _waits(self, function: types.FunctionType) -> bool:
+        """Whether no twin is made yet: most functions are not called for long enough for a plan of theirs to pay."""
+        owner, seen = self._owner(), self._known.seen
+        if not self._may_rest or owner is None:
+            return False
+        code = function.__code__
+        if (first := seen.get(code)) is None:
+            if len(seen) >= _MOST:  # ever new ones
+                return False
+            first = seen[code] = perf_counter() if owner.may_wait(function) else -math.inf
+        return _is_early(first)
 
     def _made(self, function: types.FunctionType) -> types.FunctionType:
         owner = self._owner()
@@ -175,6 +203,11 @@ class Twins:
         if file.startswith(libraries()) or (file.startswith("<") and not file.startswith("<ipython-input")):
             return False
         return function.__closure__ is None and not is_looked_into(function)
+
+
+def _is_early(first: float) -> bool:
+    """Whether a function was called first so short a time ago that it has no twin."""
+    return perf_counter() - first < min(_EARLY, heat.PAYS_AFTER)
 
 
 _ALL: Alive[Twins] = Alive()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import types
 from collections.abc import Sequence
 from typing import Any
 
@@ -222,6 +223,11 @@ class WarmUp:
         """Whether earlier processes have found a plan of a region to be faster, for calls of whatever kind."""
         memory = self._of_earlier()
         return memory is not None and memory.has_won(probe.region)
+
+    def knows(self, function: types.FunctionType) -> bool:
+        """Whether earlier processes have measured another function that has no controller yet."""
+        disk = disk_cache(self.controller.config)
+        return disk is not None and disk.has(key_of(function, repr(self.controller.config)))
 
     def _of_earlier(self) -> Remembered | None:
         disk = disk_cache(self.controller.config)
