@@ -13,6 +13,10 @@ from typing import Any
 MakeArguments = Callable[[], tuple[Any, ...]]
 
 
+#: So many times as many rounds are made where medians are near.
+LONGER = 4
+
+
 def once(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, float]:
     """The result of one call, and its seconds."""
     start = time.perf_counter()
@@ -27,6 +31,7 @@ def take_turns(
     repeat: int,
     budget: float = 30.0,
     block: float = 0.0,
+    near: float = 0.0,
 ) -> dict[str, list[float]]:
     """Seconds of the calls of each function, in turns, each call with fresh arguments.
 
@@ -39,13 +44,17 @@ def take_turns(
         budget: Seconds after which no round starts, once there are three.
         block: For how many seconds each function is called in each round, once at least. After a product of
             matrices OpenBLAS's threads spin for some 60 ms, and slow down whatever comes next.
+        near: Where medians lie within this fraction of each other, whichever is the smaller one, there are `LONGER`
+            times as many rounds and seconds: which is faster takes longer to see.
     """
     times: dict[str, list[float]] = {name: [] for name in functions}
     order, shuffle = list(functions), random.Random(0).shuffle
-    end = time.perf_counter() + budget
-    for done in range(repeat):
-        if done >= 3 and time.perf_counter() > end:
-            break
+    begin, done, longer = time.perf_counter(), 0, 1
+    while True:
+        if done == longer * repeat or (done >= 3 and time.perf_counter() > begin + longer * budget):
+            if longer == LONGER or not _are_near(times.values(), near):
+                break
+            longer = LONGER
         shuffle(order)
         for name in order:
             until = time.perf_counter() + block
@@ -56,7 +65,14 @@ def take_turns(
                 del result
                 if time.perf_counter() >= until:
                     break
+        done += 1
     return times
+
+
+def _are_near(times: Iterable[list[float]], near: float) -> bool:
+    """Whether all medians lie within this fraction of the smallest."""
+    medians = [statistics.median(seconds) for seconds in times]
+    return max(medians) <= (1 + near) * min(medians) and near > 0
 
 
 def median_ms(seconds: Iterable[float]) -> float:

@@ -4,6 +4,7 @@ import gc
 import os
 import warnings
 import zlib
+from pathlib import Path
 
 # Read when jax starts; without it jax looks for accelerators and may warn that it found none.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -19,15 +20,32 @@ from autojit.ir import warned
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.door import DOOR
 from tests.chosen import choose
+from tests.slow import is_slow
 
 if "AUTOJIT_TEST_CHOICE" in os.environ:
     choose(os.environ["AUTOJIT_TEST_CHOICE"])
 
+FOLDER = Path(__file__).parent
 #: Whole programs, which `bench.scripts` runs in processes of their own.
 collect_ignore_glob = ["programs/scripts/*"]
 
 # No test imports what compiles in its middle; what opens the door has tests of its own, in processes of their own.
 DOOR.open()
+
+
+def pytest_configure(config):
+    """Without arguments pytest leaves out what is slow (`slow.py`); the processes of xdist are told the same."""
+    option = config.option
+    if config.args_source is config.ArgsSource.TESTPATHS and not (option.markexpr or option.keyword):
+        option.markexpr = "not slow"
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
+def pytest_collection_modifyitems(config, items):
+    for item in items:
+        if item.path.is_relative_to(FOLDER):
+            if is_slow(item.path.relative_to(FOLDER).as_posix(), getattr(item, "originalname", item.name)):
+                item.add_marker(pytest.mark.slow)
 
 
 def users_filters():

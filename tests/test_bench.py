@@ -87,6 +87,12 @@ def test_every_competitor_gets_its_turns():
     assert sorted(calls) == ["a"] * 4 + ["b"] * 4
 
 
+@pytest.mark.parametrize(("near", "rounds"), [(0.0, 3), (1e6, 12)])
+def test_those_that_are_near_get_more_turns(near, rounds):
+    times = take_turns({"a": lambda: None, "b": lambda: None}, tuple, repeat=3, near=near)
+    assert [len(seconds) for seconds in times.values()] == [rounds, rounds]
+
+
 def test_failures_count_as_one():
     rows = [
         {"kernel": "fast", "agree": True, "speedup": 4.0, "first_s": 1.0, "peers": {}},

@@ -59,6 +59,8 @@ _SIGNATURES: dict[int, tuple[Any, inspect.Signature | None]] = {}
 
 #: Rows that divide what they have added up.
 _MOMENTS = frozenset("np.mean np.var np.std np.nanmean np.nanvar np.nanstd".split())
+#: Rows of functions that write into `out` before they have read all.
+_WRITE_EARLY = frozenset("np.ptp np.take np.choose".split())
 #: Parameters for which a bool is no integer.
 _INTEGERS = frozenset("axis axis1 axis2 N M k offset repeats n num".split())
 #: What the function of a method's name takes and the method does not.
@@ -244,8 +246,8 @@ class Functions(Arrays):
                 raise CannotCapture("raises", "ValueError: output array is not acceptable (it must be a C-Array)")
             if row.name == "np.dot" and not out.dummy.ndim:
                 raise CannotCapture("keyword", "`out=` without axes, which `np.dot` returns as a scalar")
-            joins = any(name.startswith("[") for name in row.operands)
-            if joins and any(getattr(part, "storage", None) is out.storage for part in operands):
+            is_early = row.name in _WRITE_EARLY or any(name.startswith("[") for name in row.operands)
+            if is_early and any(getattr(part, "storage", None) is out.storage for part in operands):
                 raise CannotCapture("overlap", "`out=` lies in an array that is read meanwhile")
             is_cast = is_elementwise or row.name == "np.clip"  # the result alone
             is_half = row.name in _MOMENTS and out.dtype == np.float16  # what is added up is stored there, too

@@ -22,7 +22,7 @@ def histogram(
     """`np.histogram(a, bins, range, density, weights)`."""
     given = {"bins": bins, "range": range, "density": density, "weights": weights}
     number = self.static(bins) if not isinstance(bins, Arr | Items) else None
-    is_plain = all(isinstance(value, Known) and not value.value for value in (range, density))
+    is_plain = isinstance(density, Known) and not density.value and isinstance(range, Known) and range.value is None
     is_weighted = isinstance(weights, Arr)
     if (
         not is_plain

@@ -252,8 +252,8 @@ class _Calls:
 def _timed(region: Region, original: list[ast.stmt]) -> list[ast.stmt]:
     """The statements of a region, and its probe told when they begin and end."""
     mark, start = f"'{MARK}{region.number}'", f"{TEMPORARY}_start_{region.number}"
-    # A debugger that a statement has started would stop in the call.
-    end_of = f"if {start} and {mark}.gettrace() is None: {mark}.end({start})"
+    # A debugger that a statement has started would stop in the call of `end`, and not in that of `left`, which is C.
+    end_of = f"if {start}: {mark}.end({start}) if {mark}.gettrace() is None else {mark}.left({start})"
     begin, end = parse(f"{start} = {mark}.timed and {mark}.begin()\n{end_of}").body
     for node in (*walk(begin), *walk(end)):
         if hasattr(node, "lineno"):

@@ -251,6 +251,8 @@ class Recorder(Memory):
                 failing = text.format(*(self._text(operand) for operand in operands))
                 self.prologue.check(f"raises(lambda: {failing})", "a scalar computation raises")
             raise refusal(error) from None
+        if isinstance(result, np.ndarray):  # others may change it
+            raise CannotCapture("argument-type", "an array that NumPy makes of a list or of a scalar")
         syms = [operand for operand in operands if isinstance(operand, Sym) and operand.name not in self._demanded]
         if not syms:
             return Known(result)

@@ -20,7 +20,8 @@ def _of_a_number(args: list[Any], kwargs: dict[str, Any]) -> bool:
 
 
 def _weights_are_a_bool(args: list[Any], kwargs: dict[str, Any]) -> bool:
-    return isinstance(getattr(kwargs.get("weights"), "value", None), bool)
+    given = args[2] if len(args) > 2 else kwargs.get("weights")
+    return isinstance(getattr(given, "value", given), bool)
 
 
 #: By function: which arguments, and what is said of them.

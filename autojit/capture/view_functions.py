@@ -217,7 +217,7 @@ def _rule_asarray(self: Any, value: Any, dtype: Any = Known(None), *args: Any, *
     if order not in (None, "C", "F", "A", "K"):
         raise CannotCapture("raises", f"ValueError: `order={order!r}`")
     if copy:
-        array = self.copy(array, order="K")
+        array = self.copy(array, order=order or "K")
     if array.kind != "array":
         array = Arr(Storage(self.read(array), Spec((), array.dtype)), (), array.dummy)
     if wanted is not None and self.dtype_of(wanted) != array.dtype:
@@ -261,7 +261,7 @@ def _rule_array(self: Any, value: Any, dtype: Any = Known(None), **kwargs: Any) 
         kwargs["copy"] = Known(False)
     array = _rule_asarray(self, value, dtype, **kwargs)
     if copy and not fresh and isinstance(value, Arr) and array.storage is value.storage:
-        array = self.copy(array, order="K")
+        array = self.copy(array, order=self.static(kwargs.get("order", Known(None))) or "K")
     if array.dummy.ndim < count:
         array = self.reshape(array, (1,) * (count - array.dummy.ndim) + array.shape)
     return array

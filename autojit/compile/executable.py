@@ -80,7 +80,7 @@ class Executable:
     def _run_counted(self, values: Sequence[Any], launch: Any = None) -> list[np.ndarray]:
         """Run a program whose loops may take many iterations: the numbers that it is given say so."""
         for place in self._bounds:
-            if abs(values[place]) >= VERY_MANY:
+            if abs(int(values[place])) >= VERY_MANY:  # of the least int8 NumPy would warn
                 launch = self._launch_patiently
         return Executable.run(self, values, launch)
 

@@ -12,7 +12,7 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autojit.ir.graph import Const, Graph, Node
@@ -58,8 +58,7 @@ class _Worker:
         threading.Thread(target=self._run, name="autojit-long-programs", daemon=True).start()
 
     def _run(self) -> None:
-        while True:
-            job = self.work.get()
+        while (job := self.work.get()) is not None:
             job.run()
             if job in _unfinished:  # nobody waits for it
                 _unfinished.remove(job)
@@ -131,7 +130,8 @@ def patiently(launch: Callable[[Any], list[Any]], arguments: Sequence[Any]) -> l
     try:
         job.done.acquire()
     except BaseException:  # a signal handler's
-        _unfinished.append(job)  # the worker is not used again
+        _unfinished.append(job)
+        worker.work.put(None)  # the worker is not used again
         if job.results:  # it has just ended
             with contextlib.suppress(ValueError):  # the worker was faster
                 _unfinished.remove(job)
@@ -143,16 +143,23 @@ def patiently(launch: Callable[[Any], list[Any]], arguments: Sequence[Any]) -> l
     return result
 
 
-@atexit.register
-def _finish() -> None:
-    """Wait for abandoned programs: the process cannot end while one runs. A second Ctrl-C ends it at once."""
+@contextlib.contextmanager
+def ending() -> Iterator[None]:
+    """Wait for programs at the end of the process, which cannot end while one runs. Ctrl-C ends it at once."""
     try:
-        for job in list(_unfinished):
-            job.done.acquire()
+        yield
     except KeyboardInterrupt:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(130)
+
+
+@atexit.register
+def _finish() -> None:
+    """Wait for abandoned programs. The first Ctrl-C has interrupted the program, this would be the second one."""
+    with ending():
+        for job in list(_unfinished):
+            job.done.acquire()
 
 
 def abandon(launch: Callable[[Any], list[Any]], used: Any) -> None:

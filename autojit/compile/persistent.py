@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -57,13 +58,23 @@ def _loosely() -> str:
         str(os.stat(os.path.dirname(os.path.dirname(__file__))).st_mtime_ns),
         *_environment(),
         _system(),
-        str(os.cpu_count()),
+        _processors(),
     ]
     return "\n".join(parts)
 
 
 def _environment() -> list[str]:
-    return [f"{name}={os.environ.get(name)}" for name in ("XLA_FLAGS", "LIBXLA_FLAGS")]
+    found = [f"{name}={os.environ.get(name)}" for name in ("XLA_FLAGS", "LIBXLA_FLAGS", "NPROC")]
+    file = os.environ.get("XLA_FLAGS", "").strip()
+    if file and not file.startswith("-"):  # the flags stand there
+        with contextlib.suppress(OSError, ValueError), open(file, "rb") as stream:
+            found.append(hashlib.sha256(stream.read()).hexdigest())
+    return found
+
+
+def _processors() -> str:
+    """Among how many processors XLA divides a program when it compiles it: those that the process may use."""
+    return str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
 
 
 @functools.cache
@@ -76,7 +87,7 @@ def version() -> str:
         *_environment(),
         _system(),
         _processor(),
-        str(os.cpu_count()),
+        _processors(),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

@@ -94,6 +94,11 @@ def neutral_settings() -> Iterator[None]:
             jax.debug_nans(False),
             jax.debug_infs(False),
             config.traceback_in_locations_limit(1),
+            config.exec_time_optimization_effort(0.0),
+            config.memory_fitting_effort(0.0),
+            config.optimization_level("UNKNOWN"),
+            config.memory_fitting_level("O2"),
+            config.enable_remat_opt_pass(True),
         ):
             stack.enter_context(setting)
         yield
@@ -283,6 +288,10 @@ def _compile(lowered: Any, options: dict[str, Any]) -> Any:
     given = compiler.get_compile_options(
         1, 1, np.array([[device()]]), env_options_overrides=options, detailed_logging=False, backend=client
     )
+    if compiler._DISABLE_MOST_OPTIMIZATIONS.value:  # the user's own programs are to be compiled fast
+        debug, usual = (each.executable_build_options.debug_options for each in (given, xla_client.CompileOptions()))
+        for name in ("xla_backend_optimization_level", "xla_llvm_disable_expensive_passes"):
+            setattr(debug, name, getattr(usual, name))
     if extra:
         pairs = b"".join(_field(500, _field(1, key.encode()) + _field(2, text.encode())) for key, text in extra.items())
         given = xla_client.CompileOptions.ParseFromString(given.SerializeAsString() + _field(3, _field(3, pairs)))

@@ -309,7 +309,17 @@ def _einsum_dtype(*operands: Any, subscripts: str, optimize: Any = False) -> Any
 _einsum_specs = by_shape("np.einsum", _einsum, _einsum_rule, _einsum_dtype)
 
 
+def _lengths(term: str, shape: tuple[int, ...]) -> list[tuple[str, int]]:
+    """The labels of a term with the lengths of their axes."""
+    before, dots, after = term.partition("...")
+    front = [*zip(before, shape, strict=False)]
+    return front + ([*zip(after, shape[len(shape) - len(after) :], strict=False)] if dots else [])
+
+
 def _einsum_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
+    for term, spec in zip(_labels(params["subscripts"])[0], specs, strict=False):
+        if len({label for label, _ in _lengths(term, spec.shape)}) < len(set(_lengths(term, spec.shape))):
+            raise ValueError("dimensions in operand for collapsing index don't match")  # jax would take the diagonal
     if common_dtype(specs) == np.float16:
         raise TypeError("`np.einsum` of float16 is not compiled: where NumPy rounds depends on the memory order")
     (spec,) = _einsum_specs(specs, params)
@@ -328,17 +338,40 @@ def trap_on_non_finite(xs: Sequence[Any], trap: Trap) -> None:
 def _einsum_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     if node.keywords.get("optimize") and any(x.size == 1 for x in xs):
         trap_on_non_finite(xs, trap)
-    if len(xs) > 1 and exact.is_inexact(node.outputs[0].spec) and _adds_before(node.keywords["subscripts"], len(xs)):
+    shapes = [x.shape for x in xs]
+    if len(xs) > 1 and exact.is_inexact(node.outputs[0].spec) and _adds_before(node.keywords["subscripts"], shapes):
         for x in xs:  # NaN comes through in any order
             if exact.is_inexact(x):
                 trap(jnp.any(jnp.isinf(x)))
+        if len(xs) > 2:
+            _trap_on_range([x for x in xs if x.size], node.outputs[0].spec.dtype, trap)
     return lower_product(_einsum_rule, sums=bool(_summed(node.keywords["subscripts"])))(node, xs, trap)
 
 
-def _adds_before(subscripts: str, count: int) -> bool:
-    """Whether terms are added up before all operands are multiplied, which hides zero times infinity."""
-    terms, _ = _labels(subscripts)
-    return count > 2 or any(sum(label in term for term in terms) == 1 for label in _summed(subscripts))
+def _adds_before(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> bool:
+    """Whether terms are added up before all operands are multiplied, which hides zero times infinity.
+
+    An axis of length 1 is as good as none.
+    """
+    terms = [
+        {label for label, length in _lengths(term, shape) if length != 1}
+        for term, shape in zip(_labels(subscripts)[0], shapes, strict=True)
+    ]
+    return len(terms) > 2 or any(sum(label in term for term in terms) == 1 for label in _summed(subscripts))
+
+
+def _trap_on_range(xs: Sequence[Any], dtype: np.dtype, trap: Trap) -> None:
+    """Leave products to NumPy that may overflow or underflow on the way, for it multiplies from left to right."""
+    least, most, count = jnp.ones(()), jnp.ones(()), 2.0
+    for x in xs:
+        x = x.astype(jnp.float64) if not exact.is_inexact(x) else x
+        sizes = [abs(part).astype(jnp.float64) for part in ((x.real, x.imag) if x.dtype.kind == "c" else (x,))]
+        for size in sizes:
+            least = least * jnp.min(jnp.where(size > 0, size, 1), initial=1)
+            most = most * jnp.max(jnp.where(jnp.isfinite(size), size, 0), initial=1)
+        count *= 2.0 * x.size
+    info = np.finfo(dtype)
+    trap(~((least >= float(info.tiny)) & (most * count <= float(info.max))))
 
 
 EINSUM = Op(

@@ -70,7 +70,10 @@ def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """`np.roll` by joining two slices."""
     if axis is None:
         return _roll(a.reshape(-1), shift, 0).reshape(a.shape)
-    for step, place in np.broadcast(shift, normalize_axis_tuple(axis, a.ndim, allow_duplicate=True)):
+    pairs = np.broadcast(shift, normalize_axis_tuple(axis, a.ndim, allow_duplicate=True))
+    if pairs.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    for step, place in pairs:
         place = int(place)
         length = a.shape[place]
         step = int(step) % length if length else 0
@@ -82,6 +85,8 @@ def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
 
 def _repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     counts = np.asarray(repeats)
+    if counts.ndim > 1:
+        raise ValueError("object too deep for desired array")
     if not np.can_cast(counts.dtype, np.int64) or np.any(counts < 0):
         raise ValueError("counts must be integers that are not negative")
     return jnp.repeat(a, counts.astype(np.int64), axis=axis)

@@ -38,6 +38,7 @@ from autojit.runtime.plan import UNSET, Plan
 from autojit.runtime.probe import AGAIN, Probe, Restart
 from autojit.runtime.remade import refusing, remade
 from autojit.runtime.takeover import Takeover
+from autojit.runtime.traps import is_given_up
 from autojit.runtime.trouble import Trouble, left_to_numpy
 from autojit.runtime.twins import Known, Twins
 from autojit.runtime.warmup import WarmUp
@@ -47,12 +48,9 @@ if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.runtime.maker import Maker
 
 SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-#: A plan with this many traps, and more of them than answers, is given up.
-_MAX_TRAPS = 8
-#: So is one with so many in a row, whatever it did before: the data has changed.
-_MOST_IN_A_ROW = 256
-#: Who waits for a capture looks so often what that waits for.
-_LOOKS = 0.05
+#: Who waits for a capture looks so often what that waits for, and waits for so many seconds at most: a finalizer that
+#: runs in the thread that captures may want a lock that the waiting one holds.
+_LOOKS, _LONGEST = 0.05, 60.0
 #: Where a function names these, it may see that the arguments are held twice.
 _COUNTS = frozenset(("resize", "getrefcount", "getweakrefcount", "ref"))
 
@@ -307,8 +305,9 @@ class Controller:
 
     def _acquire(self) -> bool:
         """Wait until this thread is the only one that captures; not for one that waits for the user's code itself."""
+        end = time.monotonic() + _LONGEST
         while not self._lock.acquire(timeout=_LOOKS):
-            if self._captures in OBSERVING:
+            if self._captures in OBSERVING or time.monotonic() > end:
                 return False
         return True
 
@@ -411,10 +410,7 @@ class Controller:
             plans.remove(probe, plan)
             self.history.note("left", probe.region, detail=str(error))
         probe.traps += 1
-        plan.traps += 1
-        plan.in_a_row = plan.in_a_row + 1 if plan.hits == probe.hits else 1
-        plan.hits = probe.hits
-        if (plan.traps >= _MAX_TRAPS and plan.traps > probe.hits) or plan.in_a_row >= _MOST_IN_A_ROW:
+        if is_given_up(plan, probe.hits):
             first = self.line(probe)
             reason = left_to_numpy(plan.traps, first)
             self.history.note("left", probe.region, detail=reason.detail)

@@ -15,6 +15,7 @@ from autojit.capture.regions import region_key
 from autojit.capture.rest import steady
 from autojit.capture.varying import capture_varying
 from autojit.compile.cache import CACHE
+from autojit.compile.patience import ending
 from autojit.compile.xla import hold, is_started
 from autojit.config import Config
 from autojit.errors import Reason
@@ -267,8 +268,9 @@ def _prefix(probe: Probe) -> str:
 
 
 def _end() -> None:
-    end()
-    wait_for_plans()
+    with ending():
+        end()
+        wait_for_plans()
 
 
 cuts_off_if(is_started)

@@ -42,7 +42,8 @@ class Plan:
         reason: Why the calls are NumPy's, where they are.
         traps: How many calls met data that is NumPy's ...
         in_a_row: ... since the last one that did not, ...
-        hits: ... and how many the region's plans had answered by then.
+        hits: ... and how many the region's plans had answered by then ...
+        answered: ... and how many when the traps were looked at last.
         looks: How often it was found to be faster than NumPy since it was kept, ...
         strikes: ... and slower since then.
         is_used: Whether a call has been answered since the region had as many plans as it may have.
@@ -71,7 +72,7 @@ class Plan:
         self.steps = steps
         self.executables = executables
         self.reason = reason
-        self.traps = self.in_a_row = self.hits = self.looks = self.strikes = 0
+        self.traps = self.in_a_row = self.hits = self.answered = self.looks = self.strikes = 0
         self.is_used = True
         self.seconds = self.numpy_seconds = 0.0
         self.calls = calls or {}

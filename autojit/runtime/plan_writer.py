@@ -25,6 +25,7 @@ from autojit.ir.index import Index, window_slice
 from autojit.ir.spec import Spec, spec_of
 from autojit.partition.products import is_product
 from autojit.partition.steps import ClusterStep, Step
+from autojit.runtime.apart import apart
 from autojit.runtime.buffers import own, to_scalar
 from autojit.runtime.environment import FOLLOWING, MAY_BE_FOLLOWED, is_default, is_followed, quiet
 from autojit.runtime.interrupts import COMMITS, comes_from_a_signal
@@ -33,6 +34,8 @@ from autojit.runtime.plan import FILE, NATIVE, UNSET, Plan
 from autojit.runtime.streams import drawn, restore, save
 
 _numbers = itertools.count()
+#: What may give views of arrays.
+_VIEWS = ("shaping", "indexing")
 
 
 def native_plan(capture: Capture, reason: Any) -> Plan:
@@ -71,7 +74,7 @@ def build(
     # Results first: one may be a copy of an array that a commit changes.
     parts = [writer.recipe(recipe, graph) for recipe in capture.recipes]
     attributes = [(owner, name, writer.recipe(recipe, graph)) for owner, name, recipe in capture.assigned]
-    writer.keep_before(graph)
+    writer.keep_before(graph, is_alone=len(graph.writes) + len(attributes) == 1)
     writer.undo_draws(start)
     writer.commit(graph, attributes)
     writer.lines += padded  # nothing reads the memory any more: it may be filled again
@@ -214,12 +217,18 @@ class _Writer:
 
     # ---- effects and results
 
-    def keep_before(self, graph: Graph) -> None:
-        """Copy what is written somewhere, and lies in memory that is written before."""
+    def keep_before(self, graph: Graph, is_alone: bool) -> None:
+        """Copy what is written somewhere, and lies in memory that is written before.
+
+        The first one may be written twice (`complete`), and be a view of what it is written to, as in `a[:] = a.T`.
+        """
         targets = {write.target.name for write in graph.writes}
         others = {value.name for value in graph.inputs} - targets
-        for write in graph.writes[1:]:
+        views = {value.name for node in graph.nodes if node.op.family in _VIEWS for value in node.outputs}
+        for place, write in enumerate(graph.writes):
             value = write.value
+            if place == 0 and (is_alone or value.name not in views):
+                continue
             if not isinstance(value, Value) or value.name in others or value.name in self.moved:
                 continue
             if self.operands[value.name] not in self.specs:  # a cluster's results have memory of their own
@@ -387,29 +396,6 @@ def complete(error: BaseException, count: int, outside: dict[str, Any], inside: 
     line = max(first, error.__traceback__.tb_lineno)
     lines = linecache.getlines(error.__traceback__.tb_frame.f_code.co_filename)[line - 1 : first - 1 + count]
     exec("".join(text.lstrip() for text in lines), outside, inside)
-
-
-def apart(written: np.ndarray, *others: np.ndarray) -> bool:
-    """Whether no element of an array lies in the memory of another one, or of another array."""
-    if not written.flags.forc and _may_overlap_itself(written):
-        return False
-    if written.base is None:
-        for other in others:
-            if other is written or (other.base is not None and np.may_share_memory(written, other)):
-                return False
-        return True
-    return not any(other is written or np.may_share_memory(written, other) for other in others)
-
-
-def _may_overlap_itself(array: np.ndarray) -> bool:
-    """Whether two elements may be one, as in a broadcast array or in sliding windows."""
-    reach = array.itemsize
-    for step, length in sorted((abs(step), length) for step, length in zip(array.strides, array.shape)):
-        if length > 1:
-            if step < reach:
-                return True
-            reach += step * (length - 1)
-    return False
 
 
 @np.errstate(all="ignore")

@@ -19,7 +19,7 @@ from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.kept import Kept, OfKept
 from autojit.runtime.plan import NATIVE, UNSET
 from autojit.runtime.plans import is_numpys, is_to_come
-from autojit.runtime.watch import WATCH
+from autojit.runtime.watch import LEFT, WATCH
 
 #: What stands for another plan: the call is to look for one again.
 AGAIN = object()
@@ -59,6 +59,7 @@ class Probe:
         unset: The value of a live-out name that stays as it is.
         unbound: What Python raises where a live-in has no value.
         gettrace: Whether somebody else follows the lines of this thread, without a frame of ours.
+        left: Takes what `begin` has returned where somebody does, and `end` is not called.
         plans: The plans, most recently made first.
         region: The statements.
         heats: How long NumPy takes, by kind of call; for the policy `measured`.
@@ -116,6 +117,7 @@ class Probe:
     unset = UNSET
     unbound = NameError
     gettrace = staticmethod(sys.gettrace)
+    left = LEFT.append
 
     owner = OfKept()
     plans = OfKept()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +16,8 @@ from autojit.logs import log
 EVERY = 0.05
 #: After so many looks at nothing it waits until something runs.
 _IDLE = 20
+#: What `Probe.begin` has returned for calls whose end nobody has told.
+LEFT: deque[tuple[Any, int, float, int | None]] = deque(maxlen=1024)
 
 
 class Watch:
@@ -38,6 +42,8 @@ class Watch:
 
     def add(self, key: Any, probe: Any, start: float) -> None:
         """A call of a region has begun; `key` is the call's own."""
+        if LEFT:
+            self._leave()
         self._running[key] = probe, start
         self._looks()
 
@@ -65,11 +71,18 @@ class Watch:
         """It has ended."""
         self._running.pop(key, None)
 
+    def _leave(self) -> None:
+        with contextlib.suppress(IndexError):  # another thread was faster
+            while LEFT:
+                *_, start, thread = LEFT.popleft()
+                self.remove((thread, start))
+
     def _run(self, wake: threading.Event) -> None:
         idle = 0
         while wake is self._wake:
             time.sleep(EVERY)
             now = time.perf_counter()
+            self._leave()
             running = list(self._running.values())
             for probe, start in running:
                 _without_end(probe.looked_after, now - start)

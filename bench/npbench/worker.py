@@ -24,6 +24,8 @@ from bench.timing import median_ms, once, take_turns
 
 #: For how many seconds NumPy and a competitor run before it is the other one's turn.
 BLOCK = 0.2
+#: Within this fraction of each other they are timed for longer.
+NEAR = 0.1
 
 
 class Job:
@@ -77,6 +79,7 @@ class Job:
             repeat=self.options["repeat"],
             budget=self.options["budget"],
             block=BLOCK,
+            near=NEAR,
         )
         return median_ms(times["numpy"]), median_ms(times["other"])
 
