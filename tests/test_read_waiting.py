@@ -135,7 +135,6 @@ def test_a_finalizer_in_a_capture_may_wait_for_who_waits_for_the_capture(monkeyp
             assert captures.wait(30)
             found["holder"] = fast(np.ones(1001))
 
-    real = controller.maker.make if hasattr(controller.maker, "make") else None
     make_for = controller._make_for
 
     def slowly(*args):
@@ -150,7 +149,7 @@ def test_a_finalizer_in_a_capture_may_wait_for_who_waits_for_the_capture(monkeyp
     assert holds.wait(30)
     found["captures"] = fast(np.ones(1000))
     thread.join(60)
-    assert not thread.is_alive() and real is None or True
+    assert not thread.is_alive()
     assert found == {"holder": product(np.ones(1001)), "captures": pytest.approx(product(np.ones(1000)))}
 
 
@@ -225,7 +224,7 @@ def f(x, n):
         x = np.sin(x) + 1
     return x
 
-f(np.ones(100_000), 100_001)
+f(np.ones(10), 100_001)
 
 def press():
     for _ in range(2):
