@@ -243,3 +243,44 @@ def test_convolutions_keep_the_smaller_part_of_a_number(function, mode, rng):
     np.testing.assert_allclose(got.real, expected.real, rtol=1e-12)
     np.testing.assert_allclose(got.imag, expected.imag, rtol=1e-12)
     assert got.dtype == expected.dtype
+
+
+def unused_int(x, out):
+    for i in range(len(x)):
+        k = int(x[i])  # noqa: F841 -- it may raise
+        out[i] = x[i] * 2.0
+    return out
+
+
+def unused_round(x, out):
+    for i in range(len(x)):
+        k = round(float(x[i]))  # noqa: F841
+        out[i] = x[i] * 2.0
+    return out
+
+
+def unread_store(x, out):
+    places = np.zeros(len(x), np.int64)
+    total = np.float64(0.0)
+    for i in range(len(x)):
+        places[i] = float(x[i])
+        total += x[i] * 0.5
+    return total
+
+
+@pytest.mark.parametrize("function", [unused_int, unused_round, unread_store])
+@pytest.mark.parametrize(("value", "error"), [(np.nan, ValueError), (np.inf, OverflowError), (-1e300, None), (2.5, None)])
+def test_integers_that_nobody_needs_raise(function, value, error):
+    x = np.ones(1000)
+    x[7] = value
+    fast = aj.autocluster(function, policy="eager")
+    if value == -1e300 and function is unread_store:
+        error = OverflowError
+    for _ in range(2):
+        if error is not None:
+            with pytest.raises(error):
+                function(x, np.empty(1000))
+            with pytest.raises(error):
+                fast(x, np.empty(1000))
+        else:
+            np.testing.assert_array_equal(fast(x, np.empty(1000)), function(x, np.empty(1000)))

@@ -98,16 +98,19 @@ def _row(name: str, rule: Callable[..., Any]) -> Op:
 
 def _each(*xs: Any, function: str) -> np.ndarray:
     is_quotient = function == "divide"
-    call = (lambda x, y: x / y) if is_quotient else getattr(math, function)
+    call = (lambda x, y: x / y) if is_quotient else int if function == "int" else getattr(math, function)
     # Python rounds a quotient of ints once.
     arrays = np.broadcast_arrays(*(np.asarray(x, None if is_quotient else np.float64) for x in xs))
     found = [call(*numbers) for numbers in zip(*(array.ravel().tolist() for array in arrays), strict=True)]
-    return np.array(found, bool if function in _TESTS else np.float64).reshape(arrays[0].shape)
+    return np.array(found, _dtype_of(function)).reshape(arrays[0].shape)
+
+
+def _dtype_of(function: str) -> np.dtype:
+    return np.dtype(np.int64 if function == "int" else np.bool_ if function in _TESTS else np.float64)
 
 
 def _each_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
-    dtype = np.dtype(np.bool_ if params["function"] in _TESTS else np.float64)
-    return (Spec(np.broadcast_shapes(*(spec.shape for spec in specs)), dtype),)
+    return (Spec(np.broadcast_shapes(*(spec.shape for spec in specs)), _dtype_of(params["function"])),)
 
 
 def _each_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
@@ -115,6 +118,9 @@ def _each_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     if name == "divide":
         trap_large(xs, trap)
     xs = [jnp.broadcast_to(x.astype(np.float64), shape) for x in xs]
+    if name == "int":
+        trap(jnp.any(exact.outside(xs[0], np.dtype(np.int64))))
+        return (exact.cast(xs[0], np.int64),)
     if name == "divide":
         trap(jnp.any(xs[1] == 0))  # Python raises ZeroDivisionError
         return (exact.divide(*xs),)
@@ -132,7 +138,8 @@ ROWS: tuple[Op, ...] = (
         "each_number", _each, "elementwise", ("*xs",), params=("function",), infer=_each_infer, lower=_each_lower,
         numpy=(), traps=True, sharding="elementwise",
         samples=lambda rng: [((np.array([0.5, 2.0]), np.array([4.0, 3.0])), {"function": "divide"}),
-                             ((np.array([0.5, 2.0]),), {"function": "log"})],
+                             ((np.array([0.5, 2.0]),), {"function": "log"}),
+                             ((np.array([0.5, -2.5]),), {"function": "int"})],
         note="Python's function of every number, for all iterations of a loop at once",
     ),
 )  # fmt: skip

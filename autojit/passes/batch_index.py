@@ -378,6 +378,8 @@ def _value(batch: Batch, stored: Lane, dtype: np.dtype, ndim: int, place: int) -
         raise Refused("the assigned value has more axes than its target")
     if stored.batched:
         batch.check_fits(stored, dtype)
+        if stored.spec.kind != "array" and stored.spec.dtype.kind == "f" and dtype.kind in "iu":
+            raise Refused("a float that may be no integer is written, also where nobody reads it")
     return batch.aligned(stored, ndim - place)
 
 

@@ -170,6 +170,8 @@ def _item(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     value, dtype = batch.reshape(batch.rows(lanes[0]), (batch.count,)), node.outputs[0].spec.dtype
     if value.spec.dtype == np.uint64:
         raise Refused("a Python integer may be too large")
+    if node.op.name == "item_int" and value.spec.dtype.kind == "f":  # which raises, also where nobody needs the integer
+        return _one(batch, node, batch.call("each_number", [value], function="int"))
     return _one(batch, node, batch.cast(value, dtype))
 
 
