@@ -227,9 +227,9 @@ class _Writer:
         views = {value.name for node in graph.nodes if node.op.family in _VIEWS for value in node.outputs}
         for place, write in enumerate(graph.writes):
             value = write.value
-            if place == 0 and (is_alone or value.name not in views):
-                continue
             if not isinstance(value, Value) or value.name in others or value.name in self.moved:
+                continue
+            if place == 0 and (is_alone or value.name not in views):
                 continue
             if self.operands[value.name] not in self.specs:  # a cluster's results have memory of their own
                 name = self.moved[value.name] = f"before_{value}"
