@@ -247,14 +247,14 @@ def test_convolutions_keep_the_smaller_part_of_a_number(function, mode, rng):
 
 def unused_int(x, out):
     for i in range(len(x)):
-        k = int(x[i])  # noqa: F841 -- it may raise
+        _k = int(x[i])  # it may raise
         out[i] = x[i] * 2.0
     return out
 
 
 def unused_round(x, out):
     for i in range(len(x)):
-        k = round(float(x[i]))  # noqa: F841
+        _k = round(float(x[i]))
         out[i] = x[i] * 2.0
     return out
 

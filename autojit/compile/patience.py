@@ -145,10 +145,12 @@ def patiently(launch: Callable[[Any], list[Any]], arguments: Sequence[Any]) -> l
 
 @contextlib.contextmanager
 def ending() -> Iterator[None]:
-    """Wait for programs at the end of the process, which cannot end while one runs. Ctrl-C ends it at once."""
+    """Wait at the end of the process, which cannot end while an abandoned program runs. Ctrl-C ends it at once."""
     try:
         yield
     except KeyboardInterrupt:
+        if not _unfinished:  # what the program does at its end is still to come
+            raise
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(130)

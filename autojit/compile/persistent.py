@@ -58,7 +58,7 @@ def _loosely() -> str:
         str(os.stat(os.path.dirname(os.path.dirname(__file__))).st_mtime_ns),
         *_environment(),
         _system(),
-        _processors(),
+        str(processors()),
     ]
     return "\n".join(parts)
 
@@ -72,9 +72,9 @@ def _environment() -> list[str]:
     return found
 
 
-def _processors() -> str:
-    """Among how many processors XLA divides a program when it compiles it: those that the process may use."""
-    return str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
+def processors() -> int:
+    """How many processors the process may use; XLA divides a program among so many when it compiles it."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @functools.cache
@@ -87,7 +87,7 @@ def version() -> str:
         *_environment(),
         _system(),
         _processor(),
-        _processors(),
+        str(processors()),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

@@ -37,6 +37,11 @@ def lower_product(rule: Callable[..., Any], *, sums: bool = True) -> Lower:
     return lower
 
 
+def _largest(x: Any) -> Any:
+    """The largest finite size of an element; 1 at least."""
+    return jnp.max(jnp.where(jnp.isfinite(x), abs(x), 0), initial=1)
+
+
 def trap_on_overflow(result: Any, terms: Sequence[Any], trap: Trap) -> None:
     """Leave sums that overflow on the way to NumPy: infinite or not a number, by their order.
 
@@ -51,7 +56,7 @@ def trap_on_overflow(result: Any, terms: Sequence[Any], trap: Trap) -> None:
         return
 
     def may_overflow() -> Any:
-        most = [jnp.max(jnp.where(jnp.isfinite(x), abs(x), 0), initial=1) for x in terms]
+        most = map(_largest, terms)
         count = 2.0 * math.prod(x.size for x in terms)  # twice as many as there are: sums are rounded
         return ~jnp.isfinite(functools.reduce(jnp.multiply, most, jnp.asarray(count, result.dtype)))
 
@@ -318,7 +323,8 @@ def _lengths(term: str, shape: tuple[int, ...]) -> list[tuple[str, int]]:
 
 def _einsum_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
     for term, spec in zip(_labels(params["subscripts"])[0], specs, strict=False):
-        if len({label for label, _ in _lengths(term, spec.shape)}) < len(set(_lengths(term, spec.shape))):
+        found = _lengths(term, spec.shape)
+        if len(dict(found)) < len(set(found)):
             raise ValueError("dimensions in operand for collapsing index don't match")  # jax would take the diagonal
     if common_dtype(specs) == np.float16:
         raise TypeError("`np.einsum` of float16 is not compiled: where NumPy rounds depends on the memory order")
@@ -368,7 +374,7 @@ def _trap_on_range(xs: Sequence[Any], dtype: np.dtype, trap: Trap) -> None:
         sizes = [abs(part).astype(jnp.float64) for part in ((x.real, x.imag) if x.dtype.kind == "c" else (x,))]
         for size in sizes:
             least = least * jnp.min(jnp.where(size > 0, size, 1), initial=1)
-            most = most * jnp.max(jnp.where(jnp.isfinite(size), size, 0), initial=1)
+            most = most * _largest(size)
         count *= 2.0 * x.size
     info = np.finfo(dtype)
     trap(~((least >= float(info.tiny)) & (most * count <= float(info.max))))

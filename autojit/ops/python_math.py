@@ -7,6 +7,7 @@ are those of NumPy's functions for float64.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -97,10 +98,9 @@ def _row(name: str, rule: Callable[..., Any]) -> Op:
 
 
 def _each(*xs: Any, function: str) -> np.ndarray:
-    is_quotient = function == "divide"
-    call = (lambda x, y: x / y) if is_quotient else int if function == "int" else getattr(math, function)
+    call = {"divide": operator.truediv, "int": int}.get(function) or getattr(math, function)
     # Python rounds a quotient of ints once.
-    arrays = np.broadcast_arrays(*(np.asarray(x, None if is_quotient else np.float64) for x in xs))
+    arrays = np.broadcast_arrays(*(np.asarray(x, None if function == "divide" else np.float64) for x in xs))
     found = [call(*numbers) for numbers in zip(*(array.ravel().tolist() for array in arrays), strict=True)]
     return np.array(found, _dtype_of(function)).reshape(arrays[0].shape)
 

@@ -341,9 +341,7 @@ def write(batch: Batch, base: Operand, stored: Lane, index: Index, operands: Seq
         if moving:
             raise Refused("a write that moves in an unknown way")
         if stored.batched:  # of what the earlier trips write, nothing is left but the exceptions
-            batch.check_fits(stored, base.spec.dtype)
-            if stored.spec.kind != "array" and stored.spec.dtype.kind == "f" and base.spec.dtype.kind in "iu":
-                raise Refused("a float that may be no integer is written in every trip")
+            _check_stored(batch, stored, base.spec.dtype)
         entries = _Entries()
         for part in parts:
             entries.fixed(part)
@@ -372,14 +370,19 @@ def _write_line(
     return batch.call("setitem", [base, value, *entries.operands], index=entries.index)
 
 
+def _check_stored(batch: Batch, stored: Lane, dtype: np.dtype) -> None:
+    """Refuse numbers of which NumPy may raise when it writes one, also where nobody reads it."""
+    batch.check_fits(stored, dtype)
+    if stored.spec.kind != "array" and stored.spec.dtype.kind == "f" and dtype.kind in "iu":
+        raise Refused("a float that may be no integer is written")
+
+
 def _value(batch: Batch, stored: Lane, dtype: np.dtype, ndim: int, place: int) -> Operand:
     """What is written to a `dtype`, with the axis of the trips at `place` among the `ndim` axes of a trip's target."""
     if stored.spec.ndim > ndim:
         raise Refused("the assigned value has more axes than its target")
     if stored.batched:
-        batch.check_fits(stored, dtype)
-        if stored.spec.kind != "array" and stored.spec.dtype.kind == "f" and dtype.kind in "iu":
-            raise Refused("a float that may be no integer is written, also where nobody reads it")
+        _check_stored(batch, stored, dtype)
     return batch.aligned(stored, ndim - place)
 
 
@@ -410,7 +413,7 @@ def write_rows(batch: Batch, base: Lane, stored: Lane, index: Index, operands: S
         mask = operands[0]
         if mask.spec.shape != base.spec.shape or stored.spec.ndim:
             raise Refused("a masked write has a batched form for whole masks and numbers only")
-        batch.check_fits(stored, base.spec.dtype)
+        _check_stored(batch, stored, base.spec.dtype)
         tail = batch.common([base, mask, stored])
         value = batch.cast(batch.array(batch.aligned(stored, tail)), base.spec.dtype)
         return batch.lane(

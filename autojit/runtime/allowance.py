@@ -16,11 +16,12 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
+from autojit.compile.persistent import processors
 from autojit.compile.service import SERVICE
 from autojit.runtime import heat
 
 #: The processors that this process may use.
-_PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+_PROCESSORS = processors()
 #: This part of the seconds that the program has run may be spent ...
 SHARE = 0.03
 #: ... and this part of those that plans have saved ...
