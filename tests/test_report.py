@@ -288,6 +288,7 @@ def test_threads_that_go_on_and_what_autojit_does_in_the_users_name(tmp_path):
 
 
 NESTED = """
+import time
 import numpy as np
 
 def outer(n):
@@ -306,6 +307,7 @@ def plain(n):
         x = np.sort(np.cos(x) + k)
     return x.sum()
 
+outer(1), plain(1), time.sleep(0.2)  # `inner` is looked into a tenth of a second after its first call
 for k in range(2):  # the second `inner` is another function; its time is the first one's
     outer(4), plain(20)
 """
