@@ -106,7 +106,8 @@ if TYPE_CHECKING:
     from jax.experimental.xla_metadata import set_xla_metadata
     from jax.extend import core
 else:
-    jax, jnp, lax, core = map(named, ("jax", "jax.numpy", "jax.lax", "jax.extend.core"))
+    jax, jnp, lax = map(named, ("jax", "jax.numpy", "jax.lax"))
+    core = Name("jax.extend.core")  # it brings Pallas: as long as all of `import autojit` takes, and only lowering asks
     set_xla_metadata = named("jax.experimental.xla_metadata").set_xla_metadata
 
 __all__ = [
