@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -25,5 +26,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return program()
 
 
+def goes_on() -> bool:
+    """Whether Python goes on with a prompt, for which an exit would be one exception more to tell."""
+    is_wanted = bool(sys.flags.inspect or os.environ.get("PYTHONINSPECT"))
+    return bool(sys.flags.interactive) or (is_wanted and os.isatty(0))
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    if not goes_on():
+        sys.exit(status)

@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import linecache
 import os
 import signal
 import subprocess
@@ -300,6 +301,7 @@ def test_what_a_plan_changes_is_changed_whole(after, draws_first):
     fast(x, y, box, rng)
     (plan,) = fast.__autojit_controller__.probes[0].plans
     copyto, count = plan.names["copyto"], 0
+    linecache.clearcache()  # anybody may
 
     def interrupted(to, value):
         nonlocal count

@@ -258,7 +258,7 @@ class Arrays(PythonNumbers):
         if order not in ("C", "F", "A", "K"):
             raise CannotCapture("raises", f"ValueError: order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
         value = self.read(array)
-        fresh = Arr(Storage(value, array.spec), (), make_dummy(array.shape, array.dtype), "array")
+        fresh = Arr(Storage(value, Spec(array.shape, array.dtype)), (), make_dummy(array.shape, array.dtype), "array")
         if order == "A" and not array.dummy.flags.f_contiguous:
             order = "C"
         if order in ("K", "A") and not array.dummy.flags.c_contiguous:

@@ -242,6 +242,7 @@ class Calls(Builtins):
             raise CannotCapture("unsupported-syntax", f"the generator or coroutine `{function.__qualname__}`")
         if self.bound_anew(function.__code__.co_freevars):
             raise CannotCapture("statement", f"`{function.__qualname__}` sees a variable bound anew before its call")
+        self._expect_flags(function)
         # A decorated function has probes in its code; defaults may have been changed since.
         source = source_of(original_of(function) or function)
         path = known.path or self.prologue.constant(function)
@@ -266,6 +267,17 @@ class Calls(Builtins):
         is_own = original_of(function) is not None
         code = f"{path}.__autojit_code__.value" if is_own else self.prologue.constant(function.__code__)
         self.prologue.check(f"{path}.__code__ is {code}", f"`{function.__name__}` is the same function")
+
+    def _expect_flags(self, function: types.FunctionType) -> None:
+        """A decorated function has flags of its own: two of them hold wherever it is called."""
+        controller = vars(function).get("__autojit_controller__") if original_of(function) is not None else None
+        if controller is None:
+            return
+        config = controller.config
+        if config.policy == "native" or not config.auto_jit:
+            raise CannotCapture("effect", f"`{function.__qualname__}` is decorated to stay in NumPy")
+        if config.exact and self.root.zero is None:
+            raise CannotCapture("effect", f"`{function.__qualname__}` is decorated to be exact, and its caller is not")
 
     def bound_anew(self, names: tuple[str, ...]) -> bool:
         """Whether the region has bound one of its own function's cell variables: the cell itself has the old value."""

@@ -27,8 +27,8 @@ _IN_PLACE: dict[type, bool] = {
     ast.LShift: False,
     ast.RShift: False,
 }
-#: Expressions whose value has a name, or belongs to something.
-_HELD = (ast.Name, ast.Constant, ast.NamedExpr, ast.Attribute)
+#: Expressions whose value has a name; that of an attribute may be a property's, or `.real` of a new array.
+_HELD = (ast.Name, ast.Constant, ast.NamedExpr)
 #: ... and those that always make a new array.
 _NEW = (ast.BinOp, ast.UnaryOp)
 
@@ -49,6 +49,7 @@ def in_reused_memory(operator: type, operands: tuple[Any, Any], nodes: tuple[typ
         return
     if result.dummy.nbytes < LEAST_BYTES:
         return
+    is_open = False
     pairs = list(zip(operands, operands[::-1], nodes, strict=True))
     for operand, other, node in pairs if _IN_PLACE[operator] else pairs[:1]:
         if issubclass(node, _HELD) or not _fits(operator, operand, other, result):
@@ -56,7 +57,8 @@ def in_reused_memory(operator: type, operands: tuple[Any, Any], nodes: tuple[typ
         if operand.dummy.strides == result.dummy.strides:
             if issubclass(node, _NEW):
                 return
-        elif not issubclass(node, _NEW):
+            is_open = True  # it is made here, if nobody holds this operand
+        elif is_open or not issubclass(node, _NEW):
             detail = "the memory order of a result, which NumPy may put where the result of a call was"
             raise CannotCapture("unsupported-syntax", detail)
         elif is_done_here():

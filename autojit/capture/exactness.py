@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,9 @@ def why_inexact(op: Op, inputs: Sequence[Operand], outputs: Sequence[Operand], p
     for operand in inputs:
         if isinstance(operand, Const) and operand.spec.dtype.kind in "fc" and _holds_subnormal(operand, operands):
             return f"`{op.name}` with a subnormal constant"
+    partners = {output.spec.dtype for output in outputs if flushes(output.spec.dtype)}
+    if partners and any(is_subnormal(number, *partners).any() for number in _numbers(params.values())):
+        return f"`{op.name}` with a subnormal constant"
     if op.family == "elementwise" and params.get("dtype") is not None and op.name != "astype":
         return f"`{op.name}` with `dtype=` of floating point numbers" if _has_floats(operands) else None
     if op.name != "astype" and any(_narrows(operand, outputs) for operand in inputs):
@@ -59,6 +62,15 @@ def _holds_subnormal(constant: Const, operands: Sequence[Operand]) -> bool:
     """Whether a constant is subnormal, or would be in the dtype of another operand."""
     partners = {other.spec.dtype for other in operands if flushes(other.spec.dtype)} if constant.spec.weak else set()
     return flushes(constant.spec.dtype) and bool(is_subnormal(constant.value, *partners).any())
+
+
+def _numbers(params: Iterable[Any]) -> Iterator[Any]:
+    """The floating point numbers among parameters."""
+    for value in params:
+        if isinstance(value, list | tuple):
+            yield from _numbers(value)
+        elif isinstance(value, float | complex | np.inexact):
+            yield value
 
 
 def _narrows(operand: Operand, outputs: Sequence[Operand]) -> bool:

@@ -58,9 +58,14 @@ _SIGNATURES: dict[int, tuple[Any, inspect.Signature | None]] = {}
 
 
 #: Rows that divide what they have added up.
-_MOMENTS = frozenset("np.mean np.var np.std np.nanmean np.nanvar np.nanstd".split())
+_MOMENTS = frozenset("np.mean np.var np.std np.nanmean np.nanvar np.nanstd np.median".split())
 #: Rows of functions that write into `out` before they have read all.
-_WRITE_EARLY = frozenset("np.ptp np.take np.choose".split())
+_WRITE_EARLY = frozenset("np.ptp np.take np.choose np.argmax np.argmin".split())
+#: Rows of functions that use `out` otherwise than for their result, or not at all.
+_WITHOUT_OUT = frozenset(
+    "np.fft.fft2 np.fft.ifft2 np.fft.rfft2 np.fft.irfft2 np.fft.fftn np.fft.ifftn np.fft.rfftn np.fft.irfftn "
+    "np.fft.hfft np.linalg.multi_dot".split()
+)
 #: Parameters for which a bool is no integer.
 _INTEGERS = frozenset("axis axis1 axis2 N M k offset repeats n num".split())
 #: What the function of a method's name takes and the method does not.
@@ -80,14 +85,14 @@ class Functions(Arrays):
         if rule is not None:
             self._check_signature(function, args, kwargs)
             scalar = args[0] if len(args) == 1 and isinstance(args[0], Sym | Known) else None
-            is_number = len(args) == 1 and isinstance(getattr(args[0], "value", None), _NUMBERS)
+            is_number = len(args) == 1 and _is_number(args[0])
             if is_number and function in (np.real, np.imag):
                 return self.attribute(args[0], function.__name__)  # a number keeps its kind
             if scalar is not None and function in (np.squeeze, np.transpose) and isinstance(scalar.value, np.generic):
                 return scalar
             if args and function not in _OF_ANYTHING:
-                if not isinstance(args[0], Arr) and function is not np.broadcast_to:
-                    args = [self.as_array(args[0]), *args[1:]]
+                self.make_sure(args[0])
+                args = [self.as_array(args[0]), *args[1:]]
             return self._ask_rule(rule, args, kwargs)
         if any(function is static for static in STATIC_FUNCTIONS):
             return self._call_static(function, args, kwargs)
@@ -238,8 +243,10 @@ class Functions(Arrays):
         else:
             result = self._where(row, where, operands, params, out)
         if not (isinstance(out, Known) and out.value is None):
-            if not isinstance(out, Arr) or not isinstance(result, Arr):
+            if not isinstance(out, Arr) or not isinstance(result, Arr) or row.name in _WITHOUT_OUT:
                 raise CannotCapture("keyword", f"`out=` of `{row.name}`")
+            if row.name == "np.round" and out.dtype.kind in "iu":
+                raise CannotCapture("keyword", "`out=` of integers, in which `np.round` may hold fractions")
             if row.name == "np.dot":
                 self.layout_matters(out)
             if row.name == "np.dot" and not out.dummy.flags.c_contiguous:
@@ -359,12 +366,13 @@ class Functions(Arrays):
     def sort_row(self, row: Op, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         operands: list[Any] = []
         params: dict[str, Any] = {}
-        # What a user has written may tell a list from a tuple, and NumPy's ints from Python's.
-        is_declared = row.operands == ("*args",) and any(id(function) in DECLARED for function in row.numpy)
+        # What a user has written may tell a list from a tuple, and NumPy's ints from Python's; SciPy's tells tuples.
+        is_host = row.family == "host" and row.operands == ("*args",)
+        is_declared = is_host and any(id(function) in DECLARED for function in row.numpy)
         for name in row.operands:
             if name.startswith("*"):
                 for value in given.pop("*", []):
-                    if is_declared and (is_list(value) or isinstance(value, Rows)):
+                    if is_host and (is_tuple(value) or (is_declared and (is_list(value) or isinstance(value, Rows)))):
                         raise CannotCapture("argument-type", f"a list or tuple as an argument of `{row.name}`")
                     operands.append(self._array_operand(value))
             elif name.startswith("["):
@@ -383,7 +391,7 @@ class Functions(Arrays):
             else:
                 raise CannotCapture("raises", f"TypeError: `{row.name}` misses the argument `{name}`")
         for name, value in given.items():
-            if name not in row.params and not (row.family == "host" and row.operands == ("*args",)):
+            if name not in row.params and not is_host:
                 raise CannotCapture("keyword", f"`{name}=` of `{row.name}`")
             params[name] = self.parameter(name, value)
             self._refuse_kind(row, name, value)
@@ -445,6 +453,10 @@ def method_arguments(name: str, args: list[Any], kwargs: dict[str, Any]) -> tupl
             raise CannotCapture("raises", "TypeError: arguments of `.clip` too many, or given twice")
         return [], {**placed, **kwargs}
     return args, kwargs
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(getattr(value, "value", None), _NUMBERS) or (isinstance(value, Arr) and value.kind == "python")
 
 
 def _check_call(name: str, args: list[Any], kwargs: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +17,8 @@ from autojit.ir.op import Op
 
 #: Lengths of the small arrays on which NumPy is asked; the order of the axes does not depend on them.
 _SHORT = 5
+#: Of arrays with no more elements NumPy is asked as they are where it refuses small ones.
+_MOST = 1 << 16
 #: How long it is looked for an element that two results share.
 _WORK = 1000
 
@@ -105,11 +108,19 @@ def asked_strides(op: Op, operands: Sequence[Any], params: dict[str, Any], resul
                 like = np.empty((2,) * like.ndim, order="F")
             set_strides(result, ordered_strides(like, result.shape, result.dtype.itemsize))
         return
-    full = params.get("axis") if op.name == "np.delete" else None  # its places lie anywhere on the axis
+    if op.name == "np.diff":  # several times leave nothing of short axes
+        params = {**params, "n": min(params.get("n", 1), 1)}
+    full = params.get("axis") if op.name in ("np.delete", "np.insert") else None  # their places lie anywhere on it
+    if op.name == "np.insert":
+        operands = [operands[0], Known(0)]  # what is inserted has no say, and may not fit
     made: Any = None
-    for content in (0, 1):  # weights of nothing but zeros raise
+    dummies = [operand.dummy for operand in operands if isinstance(operand, Arr)]
+    is_short = all(dummy.size <= _MOST for dummy in dummies)
+    is_odd = not all(dummy.flags.c_contiguous for dummy in dummies)
+    # Weights of nothing but zeros raise.
+    for most, content in itertools.product((_SHORT, _MOST) if is_short and is_odd else (_SHORT,), (0, 1)):
         try:
-            made = op.call(*(_small(operand, content, full) for operand in operands), **params)
+            made = op.call(*(_small(operand, content, full, most) for operand in operands), **params)
             break
         except Exception as error:  # the small arrays do not fit to the parameters
             if comes_from_a_signal(error):
@@ -162,8 +173,8 @@ def _length(entry: Slice | Window, full: int) -> int:
     return len(range(*slice(entry.start, entry.stop, entry.step).indices(full)))
 
 
-def _small(value: Any, content: int = 0, full: int | None = None) -> Any:
-    """An array with short axes, except for one that has its full length, of nothing but one number."""
+def _small(value: Any, content: int = 0, full: int | None = None, most: int = _SHORT) -> Any:
+    """An array with axes of no more elements than `most`, except for one of full length, of nothing but one number."""
     if isinstance(value, Known | Sym):
         return value.value
     if not isinstance(value, Arr):
@@ -171,7 +182,7 @@ def _small(value: Any, content: int = 0, full: int | None = None) -> Any:
     dummy = value.dummy
     if value.kind != "array":
         return np.full((), content, dummy.dtype)[()]
-    lengths = [min(length, _SHORT) for length in dummy.shape]
+    lengths = [min(length, most) for length in dummy.shape]
     if full is not None:
         lengths[full] = dummy.shape[full]
     gap = _gap(dummy)

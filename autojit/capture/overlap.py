@@ -115,13 +115,13 @@ def are_in_order(self: Any, array: Arr, index: Index, parts: Sequence[Any], valu
     has_slices = has_slices or sum(map(self.axes_used, parts)) < array.dummy.ndim
     beside = [] if has_slices else [value]
     operands = (*places, *beside)
-    if not has_more and all(one.storage.input is not None and one.dummy.ndim < 2 for one in operands):
-        self.layout_matters(places[0])  # it may run backwards; of other arrays the strides are asked anyway
+    for one in operands:
+        if one.storage.input is not None and len(one.storage.spec.shape) < 2:
+            self.layout_matters(one)  # it may run backwards; of arrays with more axes the strides are asked anyway
     if has_slices and not value.dummy.flags.c_contiguous:
         raise CannotCapture("overlap", "values that are not in C order are assigned to places that arrays name")
     small = [_shortened(one.dummy) for one in operands]
-    if has_more:
-        small.append(np.zeros(2))
+    small += [_of_new(self, part) for part in parts if not isinstance(part, Arr) or part.dtype == np.bool_]
     try:
         walk = np.nditer(small, flags=["multi_index", "zerosize_ok"], order="K")
     except ValueError:  # shapes that do not fit: the assignment will tell
@@ -139,6 +139,17 @@ def _shortened(array: np.ndarray) -> np.ndarray:
     held = held.transpose([order.index(axis) for axis in range(array.ndim)])
     held = held[tuple(slice(None, None, -1 if step < 0 else 1) for step in array.strides)]
     return np.broadcast_to(held, lengths)
+
+
+def _of_new(self: Any, part: Any) -> np.ndarray:
+    """An array with short axes for the array of places that a list or a mask becomes."""
+    if not _is_long(part):
+        return np.zeros(())
+    shape, items = self.flatten(part) if is_list(part) else ((), [])
+    if all(isinstance(getattr(item, "value", None), bool | np.bool_) for item in items):
+        return np.zeros(2)
+    inner = next((item.shape for item in items if isinstance(item, Arr)), ())
+    return np.zeros([min(length, 2) for length in (*shape, *inner)])
 
 
 def _is_long(part: Any) -> bool:

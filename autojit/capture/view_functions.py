@@ -354,7 +354,7 @@ def _method_view(self: Any, array: Arr, dtype: Any = Known(None), kind: Any = Kn
     wanted = self.static(dtype)
     if wanted is np.ndarray and self.static(kind) is not None:
         raise CannotCapture("raises", "ValueError: `.view` with the class given twice")
-    same = wanted is np.ndarray or wanted is None or (wanted is not None and self.ask(np.dtype, wanted) == array.dtype)
+    same = wanted is np.ndarray or wanted is None or self.dtype_of(wanted) == array.dtype
     if array.kind != "array" or self.static(kind) not in (None, np.ndarray) or not same:
         raise CannotCapture("keyword", "`.view` as another dtype or class")
     return self.getitem(array, Known(Ellipsis))
@@ -393,8 +393,10 @@ def _rule_matrix_power(self: Any, array: Arr, n: Any) -> Any:
 
 
 def _method_item(self: Any, array: Arr, *args: Any) -> Any:
-    if any(isinstance(part, Items) or isinstance(getattr(part, "value", None), list | bool) for part in args):
+    if any(isinstance(part, Items) or isinstance(getattr(part, "value", None), list | tuple | bool) for part in args):
         raise CannotCapture("keyword", "an argument of `.item` that is no integer")
+    if len(args) > 1 and len(args) != array.dummy.ndim:
+        raise CannotCapture("raises", "ValueError: incorrect number of indices for array")
     if args:
         key = args[0] if len(args) == 1 else Items(tuple, list(args))
         array = self.getitem(array if len(args) > 1 else self.reshape(array, (-1,)), key)

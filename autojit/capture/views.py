@@ -358,7 +358,8 @@ class Views(Recorder):
     def as_array(self, value: Any) -> Arr:
         """`np.asarray` of nested sequences of scalars and arrays."""
         if isinstance(value, Arr):
-            return value
+            is_number = value.kind == "python"  # of which an array is no view
+            return self.apply(TABLE["np.broadcast_to"], [value], {"shape": ()}) if is_number else value
         if isinstance(value, Known) and isinstance(value.value, list | tuple):
             value = self.open(value)
         if isinstance(value, Sym | LoopInt) or (isinstance(value, Known) and not isinstance(value.value, list | tuple)):

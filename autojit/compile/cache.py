@@ -20,6 +20,9 @@ MAX_ENTRIES = 512
 MAX_BYTES = 256 * 1024 * 1024
 #: When so many have been dropped, the holes that they leave in memory are given back.
 DROPPED = 64
+#: Who waits for another thread's compilation for so many seconds makes one of his own: a finalizer that runs there may
+#: wait for what he holds.
+_LONGEST = 60.0
 
 
 @dataclass(slots=True)
@@ -116,7 +119,9 @@ class ExecutableCache:
                     self._pending.setdefault(key, mine)
                     self._info.misses += 1
                     break
-            pending.done.wait()
+            if not pending.done.wait(_LONGEST):
+                may_wait = False
+                continue
             if pending.executable is not None:
                 with self._lock:
                     self._info.hits += 1

@@ -126,8 +126,8 @@ def patiently(launch: Callable[[Any], list[Any]], arguments: Sequence[Any]) -> l
     except IndexError:
         worker = _Worker()
     job = _Job(launch, arguments)
-    worker.work.put(job)
     try:
+        worker.work.put(job)
         job.done.acquire()
     except BaseException:  # a signal handler's
         _unfinished.append(job)

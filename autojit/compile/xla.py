@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from autojit.compile.stored import Stored
-from autojit.errors import SourceLine
+from autojit.errors import SourceLine, comes_from_a_signal
 from autojit.jax_names import POSTPONED, jax, named
 from autojit.lowering.segments import segmented
 from autojit.lowering.source import call_from
@@ -395,4 +395,11 @@ def share(array: np.ndarray) -> Any:
     The caller must not write to `array` while a program reads it.
     """
     aval, sharding = _aval(array.shape, array.dtype), _sharding()
-    return _jax.batched_device_put(aval, sharding, [array], [sharding._device], True, enable_x64=True)
+    put = functools.partial(_jax.batched_device_put, aval, sharding, [array], [sharding._device], True, enable_x64=True)
+    try:
+        return put()
+    except RuntimeError as error:
+        if comes_from_a_signal(error):
+            raise
+        with jax.transfer_guard_host_to_device("allow"):  # the program's guard is for its own arrays
+            return put()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import importlib
 import importlib.util
@@ -128,7 +129,7 @@ def prepare(words: Sequence[str]) -> Callable[[], int]:
     else:
         code, module = _script(name, config, scope)
     sys.modules["__main__"] = module
-    return lambda: _run(code, module, tells, reporting)
+    return lambda: _run(code, module, tells, reporting, is_file=module.__spec__ is None)
 
 
 def refuse(error: AutojitError) -> int:
@@ -138,7 +139,11 @@ def refuse(error: AutojitError) -> int:
 
 
 def _run(
-    code: types.CodeType, module: types.ModuleType, tells: Callable[[], None] | None, reporting: Reporting | None
+    code: types.CodeType,
+    module: types.ModuleType,
+    tells: Callable[[], None] | None,
+    reporting: Reporting | None,
+    is_file: bool,
 ) -> int:
     if tells is not None:
         process = os.getpid()
@@ -147,7 +152,11 @@ def _run(
         before_the_end(reporting.end)
         reporting.begin()
     try:
-        exec(code, vars(module))
+        try:
+            exec(code, vars(module))
+        finally:
+            if is_file:  # as Python does it, for files alone
+                _flush()
     except SystemExit:
         raise
     except BaseException as error:
@@ -161,6 +170,13 @@ def _run(
     return 0
 
 
+def _flush() -> None:
+    """Have what the program has printed written before anything is told of how it has ended."""
+    for stream in (sys.stderr, sys.stdout):
+        with contextlib.suppress(Exception):
+            stream.flush()
+
+
 def _tell(error: BaseException) -> None:
     """Tell the user of it, in the program's own way, if that works."""
     try:
@@ -169,7 +185,7 @@ def _tell(error: BaseException) -> None:
         raise
     except BaseException as of_the_hook:
         clean(of_the_hook)
-        of_the_hook.__context__ = None  # it is told behind
+        BaseException.__context__.__set__(of_the_hook, None)  # type: ignore[attr-defined] -- it is told behind
         print("Error in sys.excepthook:", file=sys.stderr)
         sys.__excepthook__(type(of_the_hook), of_the_hook, of_the_hook.__traceback__)
         print("\nOriginal exception was:", file=sys.stderr)

@@ -21,9 +21,10 @@ def clean(error: BaseException) -> None:
         if one is None or id(one) in seen:
             continue
         seen.add(id(one))
-        one.__traceback__ = _users(one.__traceback__)
+        BaseException.with_traceback(one, _users(one.__traceback__))  # the class may have its own way to set attributes
         waiting += [one.__cause__, one.__context__]
-        waiting += getattr(one, "exceptions", ())
+        if isinstance(one, BaseExceptionGroup):
+            waiting += one.exceptions
 
 
 def _users(traceback: types.TracebackType | None) -> types.TracebackType | None:

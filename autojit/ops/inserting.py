@@ -20,6 +20,9 @@ from autojit.ops.joining import join
 
 Trap = Callable[[Any], None]
 
+#: More runs of neighbours than these are gathered: each one that is not is an operation for XLA to compile.
+_RUNS = 8
+
 
 def _matrix(rng: Any) -> Any:
     return rng.standard_normal((3, 4))
@@ -37,7 +40,7 @@ def _delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     kept = _kept(arr.shape[axis], obj)
     cuts = np.flatnonzero(np.diff(kept) != 1) + 1
     runs = [run for run in np.split(kept, cuts) if len(run)]
-    if len(runs) > 8:
+    if len(runs) > _RUNS:
         return jnp.take(arr, kept, axis=axis, mode="clip")
     parts = [lax.slice_in_dim(arr, int(run[0]), int(run[-1]) + 1, axis=axis) for run in runs]
     return join(parts, axis) if parts else lax.slice_in_dim(arr, 0, 0, axis=axis)
@@ -88,7 +91,9 @@ def _insert(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     indices = np.arange(arr.shape[axis])
     at = obj
     if isinstance(obj, slice):  # places like those of a list
-        obj = tuple(range(*obj.indices(arr.shape[axis])))
+        obj = range(*obj.indices(arr.shape[axis]))
+    if isinstance(obj, range):
+        obj = tuple(obj)
     # One place, even of a list, takes any number of values.
     is_one = not isinstance(obj, tuple) or len(obj) == 1
     source = _insert_call(indices, np.full(count, -1) if is_one else -1, at)
@@ -103,15 +108,16 @@ def _insert(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
         places = np.where(places < 0, places + arr.shape[axis], places)
         values = jnp.take(values, np.argsort(places, kind="stable"), axis=axis)
     is_new = source == -1
-    breaks = np.flatnonzero((is_new[1:] != is_new[:-1]) | (~is_new[1:] & (np.diff(source) != 1))) + 1
-    parts, new = [], 0
-    for run in np.split(source, breaks):
-        if run[0] == -1:
-            parts.append(lax.slice_in_dim(values, new, new + len(run), axis=axis))
-            new += len(run)
-        else:
-            parts.append(lax.slice_in_dim(arr, int(run[0]), int(run[-1]) + 1, axis=axis))
-    return (join(parts, axis) if parts else arr,)
+    source[is_new] = np.arange(count)
+    runs = np.split(np.arange(len(source)), np.flatnonzero((np.diff(source) != 1) | np.diff(is_new)) + 1)
+    if len(runs) > _RUNS:
+        places = np.where(is_new, source + arr.shape[axis], source)
+        return (jnp.take(join([arr, values], axis), places, axis=axis, mode="clip"),)
+    parts = []
+    for run in runs:
+        first = int(source[run[0]])
+        parts.append(lax.slice_in_dim(values if is_new[run[0]] else arr, first, first + len(run), axis=axis))
+    return (join(parts, axis),)
 
 
 def _insert_text(inputs: list[str], params: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from autojit.ir.spec import Spec, result_spec
 from autojit.jax_names import jnp
 from autojit.ops import exact
 from autojit.ops import reductions_extremes as extremes
-from autojit.ops.contraction import lower_product, matmul_rule, trap_on_non_finite, trap_on_overflow
+from autojit.ops.contraction import lower_product, matmul_rule, trap_on_non_finite
 from autojit.ops.elementwise_arithmetic import absolute
 from autojit.ops.families import small_dummy
 from autojit.ops.inference import by_shape, specs_of
@@ -133,7 +133,7 @@ def _power(a: Any, n: int, trap: Trap = quiet) -> Any:
 
 
 def _times(a: Any, b: Any) -> Any:
-    return exact.wrapping(lambda a, b: jnp.matmul(a, b, precision=_HIGHEST), a, b)
+    return exact.wrapping(matmul_rule, a, b)
 
 
 def _any_of_both(a: Any, b: Any) -> Any:
@@ -156,7 +156,8 @@ def _power_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, .
 
 def _power_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     result = _power(xs[0], node.keywords["n"], trap)
-    trap_on_overflow(result, xs, trap)
+    # On the way to it any sum may have overflown: infinite or not a number, by its order.
+    trap_on_non_finite([result], trap)
     return (exact.cast(result, node.outputs[0].spec.dtype),)
 
 
@@ -204,7 +205,10 @@ def _multi_dot(*arrays: Any) -> Any:
         if end - start == 1:
             return arrays[start]
         _, cut = cheapest(start, end)
-        return matmul_rule(product(start, cut), product(cut, end))
+        left, right = product(start, cut), product(cut, end)
+        if left.size == right.size == 1:  # BLAS multiplies two numbers, and adds them to nothing
+            return jnp.matmul(left, right, precision=_HIGHEST)
+        return matmul_rule(left, right)
 
     return product(0, len(arrays))
 

@@ -19,6 +19,9 @@ from autojit.ops.flushing import any_of
 from autojit.ops.loop_bodies import tidy
 from autojit.ops.loop_order import run_body
 
+#: The least number above all of int64.
+_BEYOND = 1 << 63
+
 
 def _call(start: Any, stop: Any, *values: Any, body: Graph, step: int, carried: int, exits: bool = False) -> Any:
     carry, constant = list(values[:carried]), values[carried:]
@@ -47,7 +50,7 @@ def _lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
     exits = params.get("exits", False)
     start, stop = (x.astype(np.int64) for x in xs[:2])
     if abs(step) > 1:
-        stop = _aligned(node, start, stop)
+        stop = _aligned(node, start, stop, trap)
     carry, constant = tuple(xs[2 : 2 + carried]), xs[2 + carried :]
     function, traps = _traced(body, (start, *xs[2:]))
 
@@ -70,17 +73,21 @@ def _lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
     return results
 
 
-def _aligned(node: Any, start: Any, stop: Any) -> Any:
-    """The first index that is not in the range.
+def _aligned(node: Any, start: Any, stop: Any, trap: Callable[[Any], None]) -> Any:
+    """The first index that is not in the range; what lies beyond int64 traps.
 
     XLA takes too few iterations where the step does not divide the distance to the stop (openxla/xla#48454).
     """
     first, last = node.inputs[:2]
     step = node.keywords["step"]
     if isinstance(first, Const) and isinstance(last, Const):
-        return jnp.asarray(first.value + step * len(range(first.value, last.value, step)), np.int64)
-    step = np.int64(step)
-    return start + step * (-((start - stop) // step)).clip(0)
+        end = first.value + step * len(range(first.value, last.value, step))
+        if -_BEYOND <= end < _BEYOND:
+            return jnp.asarray(end, np.int64)
+    aligned = start + np.int64(step) * (-((start - stop) // np.int64(step))).clip(0)
+    # Where the end or the distance has wrapped, the one that comes out lies before the stop.
+    trap((stop > start) & (aligned < stop) if step > 0 else (stop < start) & (aligned > stop))
+    return aligned
 
 
 def _traced(body: Graph, values: Sequence[Any]) -> tuple[Callable[..., list[Any]], bool]:

@@ -34,8 +34,8 @@ def _infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
     if values.shape not in ((), indices.shape):
         raise TypeError("values of another shape than the indices")
     if values.kind == "python" and values.dtype.kind != "b":
-        if x.dtype.kind != "f" and x.dtype != values.dtype:
-            raise TypeError("a number that may not fit")
+        if x.dtype != np.float64 and x.dtype != values.dtype:  # NumPy makes an array of it, and computes in its dtype
+            raise TypeError("a number of another type")
         if values.dtype.kind == "c":
             raise TypeError("complex values")
     elif values.dtype != x.dtype:
@@ -68,7 +68,7 @@ ROWS: tuple[Op, ...] = tuple(
             ((rng.random(7), rng.integers(0, 7, 20), rng.random(20)), {}),
             ((rng.integers(0, 9, 7), rng.integers(-7, 7, (3, 4)), rng.integers(0, 3, (3, 4))), {}),
             ((rng.random(7), np.array([], np.int64), 2.0), {}),
-            ((rng.random(5).astype(np.float32), np.array([0, 0, 4]), 0.5), {}),
+            ((rng.random(5).astype(np.float32), np.array([0, 0, 4]), np.float32(0.5)), {}),
         ],
         note="arrays of one axis",
     )

@@ -9,10 +9,11 @@ import threading
 import time
 from typing import Any
 
-from autojit.errors import Reason, comes_from_a_signal
+from autojit.errors import Reason
 from autojit.logs import log
 from autojit.runtime import plans
 from autojit.runtime.heat import LAST, Heat
+from autojit.runtime.interrupts import comes_from_outside
 from autojit.runtime.plan import NATIVE, Plan
 from autojit.runtime.plan_writer import native_plan
 from autojit.runtime.turns import LONGEST_BLOCK, Turns
@@ -52,7 +53,7 @@ def look_again(controller: Any, probe: Any, plan: Plan) -> None:
     try:
         plan.call = _Doubt(controller, probe, plan).enter
     except Exception as error:  # the call that leads here has been answered
-        if comes_from_a_signal(error):
+        if comes_from_outside(error):
             raise
         log.debug("a plan could not be compared again", exc_info=error)
 
@@ -98,7 +99,7 @@ class _Doubt:
                     self.plan.call = self.call
                     self._decide(is_enough)
         except Exception as error:  # what the plan has done is done
-            if comes_from_a_signal(error):
+            if comes_from_outside(error):
                 raise
             log.debug("a plan could not be compared again", exc_info=error)
 

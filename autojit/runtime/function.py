@@ -7,6 +7,7 @@ import inspect
 import threading
 import time
 import types
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +66,6 @@ class Controller:
         explain: Lists all reasons why a call is not one program; given by the rooms above.
         enabled: Whether the probes are on.
         is_callee: Whether it is a twin of a function that another one calls.
-
     """
 
     def __init__(
@@ -93,6 +93,7 @@ class Controller:
         self.no_source: Reason | None = None
         self.enabled = enabled and not is_cut_off()
         self.callees: list[Controller] = []
+        self.caller: weakref.ref[Controller] | None = None  # of a twin: whose native statements call it
         self.fuel = FUEL
         #: What measurement has chosen, where that is not the usual recipe.
         self.recipes: dict[RecipeKey, Recipe] = {}
@@ -210,9 +211,13 @@ class Controller:
 
     def twin(self, function: types.FunctionType) -> types.FunctionType:
         """Instrument a function that a native statement calls."""
-        if function.__code__ is self.original.__code__ and function is self.original:
-            return self.function
+        one: Controller | None = self
+        while one is not None and one.original is not function:
+            one = one.caller() if one.caller is not None else None
+        if one is not None:  # it calls itself, or who calls it
+            return one.function
         controller = Controller(function, self.config, False, self.explain_all, self.enabled, is_callee=True)
+        controller.caller = weakref.ref(self)
         self.adopt(controller)
         return controller.function
 

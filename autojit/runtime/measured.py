@@ -19,7 +19,7 @@ from autojit.runtime.compiler import Prepared, Recipe, note_recipe, other_rung, 
 from autojit.runtime.doubt import hits_until
 from autojit.runtime.fuel import same_fuel
 from autojit.runtime.heat import HOPELESS, KEEP_BELOW, LAST, PAYS_AFTER, VERY_HOPELESS, Heat
-from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
+from autojit.runtime.interrupts import comes_from_outside, is_the_programs
 from autojit.runtime.plan import NATIVE, Plan
 from autojit.runtime.plan_writer import native_plan
 from autojit.runtime.remembered import Verdict
@@ -186,7 +186,7 @@ class Trial:
                     self.compiled = None
                     self._decide(compiled, min(self.times), numpy_seconds)
         except Exception as error:  # what the plan has done is done
-            if comes_from_a_signal(error):
+            if comes_from_outside(error):
                 raise
             log.debug("a trial could not be decided", exc_info=error)
 

@@ -23,12 +23,13 @@ from autojit.errors import Trapped, Varies
 from autojit.ir.graph import Const, Graph, Operand, Value, Write
 from autojit.ir.index import Index, window_slice
 from autojit.ir.spec import Spec, spec_of
+from autojit.ops.declared import DECLARED
 from autojit.partition.products import is_product
 from autojit.partition.steps import ClusterStep, Step
 from autojit.runtime.apart import apart
 from autojit.runtime.buffers import own, to_scalar
 from autojit.runtime.environment import FOLLOWING, MAY_BE_FOLLOWED, is_default, is_followed, quiet
-from autojit.runtime.interrupts import COMMITS, comes_from_a_signal
+from autojit.runtime.interrupts import COMMITS, COMMITTING, comes_from_a_signal, comes_from_outside
 from autojit.runtime.padding import Padding, first_rows
 from autojit.runtime.plan import FILE, NATIVE, UNSET, Plan
 from autojit.runtime.streams import drawn, restore, save
@@ -93,7 +94,7 @@ class _Writer:
             ndarray=np.ndarray, apart=apart, raises=raises, quiet=quiet, NATIVE=NATIVE, UNSET=UNSET, own=own,
             copyto=np.copyto, array=np.array, is_default=is_default, window_slice=window_slice, Trapped=Trapped,
             relayout=relayout, first_rows=first_rows, give_back=give_back, broadcast_to=np.broadcast_to, empty=np.empty,
-            save=save, restore=restore, drawn=drawn, comes_from_a_signal=comes_from_a_signal, complete=complete,
+            save=save, restore=restore, drawn=drawn, comes_from_outside=comes_from_outside, complete=complete,
         )  # fmt: skip
         self.lines = [
             "    if not is_default(): return NATIVE",
@@ -101,7 +102,7 @@ class _Writer:
             *capture.prologue.render("        "),
             "        pass",
             "    except Exception as error:  # an object has changed its structure",
-            "        if comes_from_a_signal(error): raise",
+            "        if comes_from_outside(error): raise",
             "        return None",
         ]
         #: How the lines begin that change what the caller sees.
@@ -141,7 +142,7 @@ class _Writer:
                 *render(draws, self.names, "        "),
                 "    except BaseException as error:",
                 "        restore(saved)",
-                "        if not isinstance(error, Exception) or comes_from_a_signal(error): raise",
+                "        if not isinstance(error, Exception) or comes_from_outside(error): raise",
                 "        raise Trapped(str(error)) from error",
             ]
         return len(self.lines)
@@ -371,7 +372,7 @@ class _Writer:
         namespace = dict(self.names)
         for number, line in enumerate(lines, 1):
             if line.lstrip().startswith(self.commits):
-                namespace[COMMITS] = number
+                namespace[COMMITS], namespace[COMMITTING] = number, lines[number - 1 :]
                 break
         exec(compile(source, file, "exec"), namespace)
         linecache.cache[file] = (len(source), None, lines, file)
@@ -392,10 +393,8 @@ def complete(error: BaseException, count: int, outside: dict[str, Any], inside: 
     if isinstance(error, Exception) and not comes_from_a_signal(error):
         return
     assert error.__traceback__ is not None
-    first = outside[COMMITS]
-    line = max(first, error.__traceback__.tb_lineno)
-    lines = linecache.getlines(error.__traceback__.tb_frame.f_code.co_filename)[line - 1 : first - 1 + count]
-    exec("".join(text.lstrip() for text in lines), outside, inside)
+    done = max(0, error.__traceback__.tb_lineno - outside[COMMITS])
+    exec("".join(text.lstrip() for text in outside[COMMITTING][done:count]), outside, inside)
 
 
 @np.errstate(all="ignore")
@@ -404,7 +403,7 @@ def raises(compute: Callable[[], Any]) -> bool:
     try:
         compute()
     except Exception as error:
-        if comes_from_a_signal(error):
+        if comes_from_outside(error):
             raise
         return True
     return False
@@ -454,13 +453,14 @@ def _host_call(node: Any, is_quiet: bool) -> Callable[..., tuple[Any, ...]]:
     specs = [value.spec for value in node.outputs]
     many = len(specs) > 1
     is_foreign = node.op.family == "host"
+    is_declared = any(id(function) in DECLARED for function in node.op.numpy)  # it may raise what is the program's
     orders: list[Any] = []  # how the first results lay in memory
 
     def run(*arguments: Any) -> tuple[Any, ...]:
         try:
             results = call(*arguments, **keywords)
         except Exception as error:
-            if comes_from_a_signal(error):
+            if comes_from_a_signal(error) or (comes_from_outside(error) and not is_declared):
                 raise
             raise Trapped(str(error)) from error  # NumPy raises it again at the user's line
         if not many:

@@ -15,7 +15,7 @@ from autojit.runtime.background import BACKGROUND, MAKING
 from autojit.runtime.course import WHOLE, Course, whole
 from autojit.runtime.door import DOOR
 from autojit.runtime.heat import LOST, price_of
-from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
+from autojit.runtime.interrupts import comes_from_outside, is_the_programs
 from autojit.runtime.plan import NATIVE, UNSET
 from autojit.runtime.remembered import Verdict
 from autojit.runtime.waiting import begin_waiting, end_waiting
@@ -226,7 +226,7 @@ class Takeover:
                 heat.verdict = Verdict(wins, course.pace, course.seconds, self.probe.price)
                 self.controller.warm_up.remember(self.probe, heat.kind, heat.verdict)
         except Exception as error:
-            if comes_from_a_signal(error):
+            if comes_from_outside(error):
                 raise
             log.debug("what was found about a loop could not be kept", exc_info=error)
 

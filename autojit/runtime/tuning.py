@@ -17,7 +17,7 @@ from autojit.runtime import heat, plans
 from autojit.runtime.allowance import ALLOWANCE, MOST_BESIDE, part_of_compiling
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.compiler import Prepared, note_recipe
-from autojit.runtime.interrupts import comes_from_a_signal, is_the_programs
+from autojit.runtime.interrupts import comes_from_outside, is_the_programs
 from autojit.runtime.plan import NATIVE, Plan
 from autojit.runtime.rivals import is_apart, largest_loss, next_choice, with_choice
 from autojit.runtime.turns import Turns
@@ -164,7 +164,7 @@ class Tuning:
             try:
                 self._add(race, is_rivals, seconds)
             except Exception as error:  # what the plan has done is done
-                if comes_from_a_signal(error):
+                if comes_from_outside(error):
                     raise
                 log.debug("options could not be tried", exc_info=error)
         return result
