@@ -260,6 +260,12 @@ _ROWS = [
         "nothing to do: NumPy is faster; `policy='eager'` compiles it all the same",
     ),
     ReasonKind(
+        "products",
+        "matrix products and next to nothing else",
+        "they take nearly all of the time, and NumPy leaves them to a library that no compiled program is faster than",
+        "nothing to do; `policy='eager'` compiles it all the same",
+    ),
+    ReasonKind(
         "trapped",
         "data that is left to NumPy",
         "for this data the statements raise an exception, caught in the program or not, or do what a compiled program "

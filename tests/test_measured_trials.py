@@ -1,5 +1,6 @@
 """The policy `measured`: a plan is tried beside NumPy, and only what is faster stays."""
 
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -242,3 +243,27 @@ def test_close_trials_go_on_in_blocks():
         assert not Trial._is_open(trial, seconds)
     trial.times, trial.turns = [0.9e-3], Turns(True)
     assert not Trial._is_open(trial, 1e-3)
+
+
+def test_products_alone_are_left_to_numpys_library():
+    """No program is compiled for them, and what has more to do is."""
+
+    def chain(a, b, c):
+        return a @ b @ c
+
+    def scaled(a, b, c):
+        x = np.sin(a) * np.cos(b)
+        for _ in range(3):
+            x = np.exp(-x * x) + c
+        return x @ c
+
+    a = np.random.default_rng(0).random((1000, 1000))
+    for function, is_left in ((chain, True), (scaled, False)):
+        fast = aj.autocluster(function, policy="measured", disk_cache=False, check=False)
+        end = time.perf_counter() + 60
+        while not any(probe.plans for probe in fast.__autojit_controller__.probes.values()):
+            np.testing.assert_allclose(fast(a, a, a), function(a, a, a))
+            assert time.perf_counter() < end
+        reasons = {getattr(plan.reason, "id", "") for probe in fast.__autojit_controller__.probes.values() for plan in probe.plans}
+        assert ("products" in reasons) == is_left, reasons
+        assert not is_left or fast.cache_info().compiles == 0

@@ -127,7 +127,7 @@ CASES = {
 #: Reasons that no call of `jit_compile` meets: they are about native calls of `autocluster`, or have tests of their own.
 ELSEWHERE = {
     "off", "unknown-value", "no-source", "not-a-function", "overlap", "errstate", "followed", "unbound", "too-many-plans",
-    "changing-shape", "changing-value", "changing-kind", "too-small", "slower", "inexact", "trapped", "internal",
+    "changing-shape", "changing-value", "changing-kind", "too-small", "slower", "products", "inexact", "trapped", "internal",
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from autojit.runtime.info import memory_info
 from autojit.runtime.plan import Plan
 
 #: What calls are left to NumPy for though they could be compiled.
-_JUDGED = frozenset(["slower", "too-small", "too-many-plans", "trapped"])
+_JUDGED = frozenset(["slower", "too-small", "products", "too-many-plans", "trapped"])
 
 
 @dataclass(frozen=True, slots=True)

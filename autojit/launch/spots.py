@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.explain.report import Explanation
 
 #: Reasons about which there is nothing to do in the source: compiled, it would not be faster.
-SETTLED = frozenset(["slower", "too-small"])
+SETTLED = frozenset(["slower", "too-small", "products"])
 #: ... and those for which that holds in most cases.
 _LAST = frozenset(["host-op"])
 #: What takes a smaller part of the program's time is not told among the first.

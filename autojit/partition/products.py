@@ -11,6 +11,12 @@ _LEAST_SHARE = 0.25
 _LARGEST_PART = 0.95
 #: No library makes more operations per second on two cores; with more of them what is no product takes less, too.
 _FASTEST_FLOPS = 200e9
+#: A library that makes more operations per second is a BLAS, no slower than XLA; without one NumPy makes a tenth.
+_LIKE_BLAS = 10e9
+#: What is no product may take so many times as long as it is estimated to: it touches new memory.
+_ERROR = 2.0
+#: Families whose costs can be estimated.
+_ESTIMATED = frozenset("contraction creation elementwise indexing reduction shaping".split())
 
 
 def is_product(node: Node) -> bool:
@@ -30,6 +36,20 @@ def may_pay_apart(graph: Graph) -> bool:
     products = sum(numpy_cost(node) for node in graph.nodes if node.cluster is None and is_product(node))
     cost = estimate(graph)
     return products > _LEAST_SHARE * cost.plan_seconds and cost.plan_seconds < _LARGEST_PART * cost.numpy_seconds
+
+
+def leave_nothing(graph: Graph, numpy_seconds: float) -> bool:
+    """Whether products take so much of NumPy's time that no plan could be faster.
+
+    Args:
+        graph: What was captured.
+        numpy_seconds: How long NumPy was measured to take for it.
+    """
+    if any(node.op.family not in _ESTIMATED for node in graph.nodes):
+        return False
+    products = sum(flops(node) for node in graph.nodes if is_product(node))
+    others = sum(numpy_cost(node) for node in graph.nodes if not is_product(node))
+    return products > _LIKE_BLAS * numpy_seconds and _ERROR * others < (1 - _LARGEST_PART) * numpy_seconds
 
 
 def share_of_products(graph: Graph) -> float:

@@ -20,7 +20,7 @@ from autojit.runtime.plans import is_numpys
 from autojit.runtime.probe import Probe
 
 #: Why a policy leaves to NumPy what could be compiled.
-_NO_FASTER = frozenset(["slower", "too-small"])
+_NO_FASTER = frozenset(["slower", "too-small", "products"])
 #: The trace function of one frame.
 _Local = Callable[[types.FrameType, str, Any], Any]
 

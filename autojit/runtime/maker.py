@@ -23,6 +23,7 @@ from autojit.logs import log
 from autojit.ops.chapters import TABLE
 from autojit.partition import compilable
 from autojit.partition.cost import Cost, entry_cost, estimate
+from autojit.partition.products import leave_nothing
 from autojit.runtime import plans
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.check import Check
@@ -79,6 +80,10 @@ class Maker:
         if prepared is None:
             return None
         if heat is not None and controller.warm_up is not None:
+            if not controller.config.check and leave_nothing(prepared.graph, heat.best):
+                detail = f"matrix products take nearly all of {heat.best * 1e3:.3g} ms"
+                plans.add(probe, native_plan(prepared.capture, Reason("products", detail, controller.line(probe))))
+                return None
             trial = try_later(controller.warm_up, probe, heat, prepared)
             return None if trial is None else trial.plan
         plan = self.compile(prepared, probe)

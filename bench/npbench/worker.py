@@ -18,6 +18,8 @@ import numpy as np
 import autojit as aj
 from autojit.config import set_flags
 from autojit.runtime.agree import Agreement, compare
+from autojit.runtime.background import BACKGROUND
+from autojit.runtime.tuning import Tuning
 from bench.npbench.checkout import Kernel, find, fresh
 from bench.npbench.sensitivity import judge, nudge
 from bench.timing import median_ms, once, take_turns
@@ -26,6 +28,8 @@ from bench.timing import median_ms, once, take_turns
 BLOCK = 0.2
 #: Within this fraction of each other they are timed for longer.
 NEAR = 0.1
+#: What part of the time to settle passes in any case.
+SETTLES = 0.2
 
 
 class Job:
@@ -69,9 +73,11 @@ class Job:
 
     def warm(self, function: Callable[..., Any], settle: float = 0.0) -> tuple[float, float]:
         """Median milliseconds of NumPy and of `function`, in turns; `settle` gives `measured` seconds to decide."""
-        end = time.perf_counter() + settle
+        begin = time.perf_counter()
         function(*self.make())
-        while time.perf_counter() < end:
+        while (passed := time.perf_counter() - begin) < settle:
+            if passed > SETTLES * settle and _decided(function):
+                break
             function(*self.make())
         times = take_turns(
             {"numpy": self.reference, "other": function},
@@ -82,6 +88,19 @@ class Job:
             near=NEAR,
         )
         return median_ms(times["numpy"]), median_ms(times["other"])
+
+
+def _decided(function: Any) -> bool:
+    """Whether a decorated function compiles nothing, and tries nothing against NumPy or other options."""
+    waiting, probes = [function.__autojit_controller__], []
+    while waiting:
+        controller = waiting.pop()
+        waiting += controller.callees
+        probes += list(controller.probes.values())
+    plans = [plan for probe in probes for plan in probe.plans]
+    tunings = [plan.call.__self__ for plan in plans if isinstance(getattr(plan.call, "__self__", None), Tuning)]
+    is_trying = any(getattr(plan.reason, "is_trial", False) for plan in plans) or any(t.state.race for t in tunings)
+    return not is_trying and not BACKGROUND.is_busy()
 
 
 def changed(before: Any, after: Any) -> bool:
