@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
+from collections.abc import Callable
 from typing import Any
 
 from autojit.api import autocluster, explain_call_of, get_compiler_ir
@@ -109,5 +111,16 @@ def load_ipython_extension(shell: Any) -> None:
     """
     magics = Magics(shell)
     shell.register_magic_function(magics.autocluster, "cell", "autocluster")
-    shell.register_magic_function(magics.explain, "line", "explain")
-    shell.register_magic_function(magics.compiler_ir, "line", "compiler_ir")
+    shell.register_magic_function(_verbatim(magics.explain), "line", "explain")
+    shell.register_magic_function(_verbatim(magics.compiler_ir), "line", "compiler_ir")
+
+
+def _verbatim(method: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A magic whose line is a call, in which braces and dollars are Python's."""
+    from IPython.core.magic import no_var_expand  # which is there where magics are
+
+    @functools.wraps(method)
+    def magic(line: str) -> Any:
+        return method(line)
+
+    return no_var_expand(magic)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.expressions import Expressions
+from autojit.capture.lookups import may_miss
 from autojit.capture.loop_parts import Course
 from autojit.capture.streams import NOT_DRAWS, STREAMS, Draw, Event, Repeat, Start, calls_in, can_be_block
 from autojit.capture.values import Arr, Items, Known, LoopInt, Method, Sym
@@ -76,6 +77,8 @@ class Draws(Expressions):
         what = f"`np.random.{function.__name__}`"
         if self.builder.predicate is not None or self.turns:
             raise CannotCapture("effect", f"{what} in a loop, or in a branch that data decides")
+        if may_miss(self):
+            raise CannotCapture("effect", f"{what} before a function is looked up that is not there")
         if kwargs or len(args) > 1 or not all(isinstance(seed, Known | Sym) for seed in args):
             raise CannotCapture("keyword", f"{what} with more than a number")
         if not all(type(seed.value) in (int, type(None)) for seed in args):
@@ -117,6 +120,8 @@ class Draws(Expressions):
             raise CannotCapture("effect", f"{what} does more than draw numbers")
         if self.builder.predicate is not None or any(condition is not None for _, _, condition in self.turns):
             raise CannotCapture("effect", f"{what} in a branch that data or a loop variable decides")
+        if may_miss(self):
+            raise CannotCapture("effect", f"{what} before a function is looked up that is not there")
         for course, _, _ in self.turns:
             if course.test is not None:
                 raise CannotCapture("effect", f"{what} in a loop whose number of iterations the data decides")

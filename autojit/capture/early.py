@@ -103,4 +103,4 @@ def _acts(tree: RegionTree, node: ast.AST) -> bool:
         return home_of(value).partition(".")[0] not in _KNOWN
     if names:
         return not hasattr(np.ndarray, names[0])
-    return isinstance(value, types.FunctionType) and home_of(value).partition(".")[0] not in _KNOWN
+    return issubclass(type(value), types.FunctionType) and home_of(value).partition(".")[0] not in _KNOWN

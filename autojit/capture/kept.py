@@ -30,8 +30,8 @@ from autojit.ops.trust import HEAP_TYPE
 _DEEPEST, _LONGEST, _OBJECTS = 16, 10_000, 1000
 #: Values that have nothing of the user's in them. Their classes are exact: a class of the user's may hold anything.
 _PLAIN = frozenset([
-    bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, range, types.FunctionType,
-    types.ModuleType, np.ufunc, type(np.mean),
+    bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, range, types.ModuleType, np.ufunc,
+    type(np.mean),
 ])  # fmt: skip
 #: Of which any class will do: there is one of each in the program, or no code of the user's runs for it.
 _SHARED = (np.generic, np.dtype, enum.Enum, type)
@@ -82,6 +82,19 @@ def _is_of_a_module(value: Any) -> bool:
     return type(value) is types.BuiltinFunctionType and type(value.__self__) in (types.ModuleType, type(None))
 
 
+def _is_bare(value: Any) -> bool:
+    """Whether it is a function that holds nothing of the user's, but its module."""
+    if type(value) is not types.FunctionType:
+        return False
+    try:
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+    except ValueError:  # one is empty
+        return False
+    given = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+    own = [item for name, item in vars(value).items() if not name.startswith("__")]
+    return all(type(item) in _PLAIN or _is_bare(item) for item in (*given, *cells, *own) if item is not value)
+
+
 class _Copies:
     """Of the objects of one call: what is one object stays one."""
 
@@ -93,7 +106,7 @@ class _Copies:
         kind = type(value)
         if kind is np.ndarray:
             return ArraySpec(value.shape, value.dtype)
-        if kind in _PLAIN or issubclass(kind, _SHARED) or _is_of_a_module(value):
+        if kind in _PLAIN or issubclass(kind, _SHARED) or _is_of_a_module(value) or _is_bare(value):
             return value
         if id(value) in self._made:
             return self._made[id(value)][1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from autojit.capture.lookups import Lookup, is_in_class
+from autojit.capture.lookups import Lookup, is_bound_plainly, is_in_class
 from autojit.capture.values import Arr, Items, Known, Rows
 
 
@@ -20,4 +20,4 @@ def is_plain_in(lookup: Lookup, env: Mapping[str, Any]) -> bool:
     kind = list if isinstance(value, Rows) else value.kind if isinstance(value, Items) else None
     if isinstance(value, Arr) and value.kind == "array":
         kind = type(value.dummy)
-    return kind is not None and not more and hasattr(kind, first.attribute or " ")
+    return kind is not None and not more and is_bound_plainly(kind, first.attribute)

@@ -24,7 +24,6 @@ _HARMLESS = (
     types.ClassMethodDescriptorType,
     types.MemberDescriptorType,
     staticmethod,
-    classmethod,
 )
 _KEYS = (str, int, bool, float, bytes, type(None))
 #: Where a class lets an attribute be found.
@@ -111,7 +110,12 @@ def is_in_class(value: Any, steps: Sequence[Step]) -> bool:
     name = steps[-1].attribute
     if issubclass(type(value), types.ModuleType):
         return name in names_of(value)
-    return bool(name) and _place_of(type(value), name) == _IN_CLASS
+    return is_bound_plainly(type(value), name)
+
+
+def is_bound_plainly(kind: type, name: str) -> bool:
+    """Whether a class has what its objects are asked for, and no code of anybody's runs for it."""
+    return bool(name) and _place_of(kind, name) == _IN_CLASS
 
 
 def lookup_of(function: ast.expr) -> Lookup | None:
@@ -157,8 +161,23 @@ def _place_of(kind: type, name: str) -> int:
         if name in vars(one):
             found = vars(one)[name]
             is_data = hasattr(type(found), "__get__")
-            return _IN_CLASS if isinstance(found, _HARMLESS) or not is_data else _ELSEWHERE
+            return _IN_CLASS if _is_harmless(found) or not is_data else _ELSEWHERE
     return _IN_OBJECT if getattr(kind, "__dictoffset__", 0) else _ELSEWHERE
+
+
+def _is_harmless(found: Any) -> bool:
+    """Whether what a class holds is bound without a call of anybody's code: an heir may have a `__get__` of its own."""
+    if type(found) is classmethod:  # until Python 3.13 it binds what it holds, be it a property
+        return type(found.__func__) in (types.FunctionType, types.BuiltinFunctionType)
+    return type(found) in _HARMLESS
+
+
+def may_miss(self: Any) -> bool:
+    """Whether a capture is at the arguments of a function that Python may not find: then nothing may happen before."""
+    lookup = self.region.lookup
+    if not self.looks_up or lookup is None or lookup.steps:
+        return False
+    return not (lookup.root in self.frame.env or lookup.root in self.frame.namespace or hasattr(builtins, lookup.root))
 
 
 def _holds(value: Any, key: Any) -> bool:

@@ -129,21 +129,22 @@ class _Counter:
         """The operations of a call; `None` if it is something else."""
         if isinstance(function, ast.Name):
             name = function.id
-            value = namespace.get(name, vars(builtins).get(name))
+            value: Any = namespace.get(name, vars(builtins).get(name))
         elif isinstance(function, ast.Attribute):
             name, value = function.attr, _of_module(function, namespace)
         else:
             return 0
-        if isinstance(value, np.ufunc):
+        kind = type(value)  # `isinstance` asks what is no such object for its `__class__`, which may run code
+        if issubclass(kind, np.ufunc):
             return 1
         if value is not None and value is vars(np).get(name):
-            is_short = name in _QUESTIONS or isinstance(value, type)
+            is_short = name in _QUESTIONS or issubclass(kind, type)
             return 1 if name in _FUNCTIONS else 0 if is_short else self.slow
         if value is not None and value is vars(builtins).get(name):
             return 0 if name in _BUILTINS else None
         if value is not None and value is vars(math).get(name):
             return 0
-        name = value.__name__ if isinstance(value, types.FunctionType) else name
+        name = value.__name__ if issubclass(kind, types.FunctionType) else name
         if name in self.callees:
             return self._of_callee(name, deepest)
         if value is None and isinstance(function, ast.Attribute):
@@ -151,11 +152,11 @@ class _Counter:
         if value is None:
             return 0
         # `np.random.rand` is a method of an object of NumPy's; the program's own objects are asked for nothing.
-        owner = value.__self__ if isinstance(value, types.MethodType | types.BuiltinMethodType) else value
+        owner = value.__self__ if kind in (types.MethodType, types.BuiltinMethodType) else value
         package = home_of(owner).partition(".")[0]
         if package == "numpy":
             return self.slow
-        return 0 if isinstance(value, types.FunctionType) and package not in _PACKAGES else None
+        return 0 if issubclass(kind, types.FunctionType) and package not in _PACKAGES else None
 
     def _of_callee(self, name: str, deepest: int) -> int | None:
         if not deepest:

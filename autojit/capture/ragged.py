@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from autojit.capture.bounds import Bound, Bounds
 from autojit.capture.lists import from_list, is_index_tuple, is_list
@@ -73,7 +74,7 @@ class RaggedViews(Bounds):
                 # A stop in front of the start may be negative, and count from the end.
                 if start.low is None or start.high is None or stop.low is None:
                     return False
-                return start.low < 0 or stop.low < 0 or start.high + extent > length
+                return start.low < 0 or stop.low < 0 or start.high + max(extent, 0) > length
         return True
 
     def _ragged_view(self, array: Arr | Ragged, key: Any) -> Any:
@@ -184,8 +185,7 @@ class RaggedViews(Bounds):
     def flipped(self, array: Ragged, axes: Any) -> Ragged:
         """`np.flip` of some axes; of all for `None`."""
         ndim = array.full.dummy.ndim
-        axes = range(ndim) if axes is None else (axes,) if isinstance(axes, int) else axes
-        turned = {axis % ndim for axis in axes}
+        turned = self.ask(normalize_axis_tuple, range(ndim) if axes is None else axes, ndim)
         step = [Known(slice(None, None, -1 if axis in turned else None)) for axis in range(ndim)]
         return self.getitem(array, Items(tuple, step))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from autojit.capture.functions import method_arguments
 from autojit.capture.lists import check_single
@@ -54,6 +55,8 @@ class RaggedFunctions(WhereReductions):
     def _ragged_function(self, function: Any, array: Ragged, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if any(function is known for known in _FLIPS):
             axis = _FLIPS[function]
+            if function is np.fliplr and array.full.dummy.ndim < 2:
+                raise CannotCapture("raises", "ValueError: Input must be >= 2-d.")
             given = kwargs.get("axis", args[0] if args else None)
             return self.flipped(array, axis if given is None else self.static(given))
         plain = not args and not kwargs
@@ -80,7 +83,9 @@ class RaggedFunctions(WhereReductions):
 
     def _transposed(self, array: Ragged, axes: Any) -> Ragged:
         ndim = array.full.dummy.ndim
-        order = tuple(range(ndim))[::-1] if axes is None else tuple(axis % ndim for axis in axes)
+        order = tuple(range(ndim))[::-1] if axes is None else self.ask(normalize_axis_tuple, axes, ndim)
+        if len(order) != ndim:
+            raise CannotCapture("raises", "ValueError: axes don't match array")
         return Ragged(self.transpose(array.full, order), tuple(array.spans[axis] for axis in order))
 
     def call_method(self, array: Any, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:

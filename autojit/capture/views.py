@@ -325,6 +325,9 @@ class Views(Recorder):
         extent = self._extent(start, stop) if self._bound(part.step) in (None, 1) else None
         if extent is None:
             raise CannotCapture("moving-shape", "the length of a slice changes with a loop variable")
+        if extent < 0 and (stop.low is None or stop.low < 0):
+            raise CannotCapture("moving-shape", "a moving slice may end at a place that is counted from the end")
+        extent = max(extent, 0)
         if start.low is None or start.high is None or start.low < 0 or start.high + extent > length:
             raise CannotCapture("moving-shape", "a moving slice may reach over the end of the array")
         operands.append(start.value)
@@ -332,7 +335,7 @@ class Views(Recorder):
         return Window(len(operands) - 1, extent, proven=True), slice(0, extent)
 
     def _extent(self, start: Any, stop: Any) -> int | None:
-        """`stop - start` when the loop variables in it cancel; scalars that remain are demanded."""
+        """`stop - start` when the loop variables in it cancel, be it negative; scalars that remain are demanded."""
         if not (isinstance(start, LoopInt) and isinstance(stop, LoopInt) and start.affine and stop.affine):
             return None
         terms = dict(stop.affine[0])
@@ -345,7 +348,7 @@ class Views(Recorder):
                 if sym is None:
                     return None
                 extent += coefficient * self.demand(sym)
-        return max(extent, 0)
+        return extent
 
     def _bound(self, bound: Any) -> int | None:
         value = self.static(bound)

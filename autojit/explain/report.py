@@ -273,7 +273,7 @@ def explore_region(
     recall = Recall(controller)
     find = None if controller.strict else recall.find
     options = copy.copy(controller.options)
-    options.tells, options.recall = True, find
+    options.tells, options.recall, options.observed = True, find, dict(controller.options.observed)
     for found in explore(tree, region, values, options):
         if not isinstance(found, Cut):
             add_capture(controller, found, out)

@@ -21,6 +21,8 @@ def remade(original: types.FunctionType, code: types.CodeType) -> types.Function
     made.__qualname__ = original.__qualname__
     made.__module__ = original.__module__
     made.__annotations__ = original.__annotations__
+    if hasattr(original, "__type_params__"):  # from Python 3.12 on
+        made.__type_params__ = original.__type_params__
     made.__wrapped__ = original  # type: ignore[attr-defined] -- functions take attributes
     return _marked(made, original)
 

@@ -25,7 +25,7 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--kernels", type=names, default=None, help="names with commas between them; all by default")
     parser.add_argument("--policy", default="eager", help="the policy of `autocluster`")
     parser.add_argument("--cache_dir", default="", help="keep compiled programs there; none are kept by default")
-    parser.add_argument("--settle", type=float, default=0.0, help="at most so many seconds of calls before the timed ones")
+    parser.add_argument("--settle", type=float, default=0.0, help="seconds of calls before the timed ones, at most")
     parser.add_argument("--repeat", type=int, default=6, help="rounds of timed calls per kernel")
     parser.add_argument("--budget", type=float, default=15.0, help="seconds of timed calls per kernel")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds per kernel and competitor")
