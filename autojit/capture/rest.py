@@ -77,7 +77,7 @@ def add_rest(tree: RegionTree, native: Native, moving: frozenset[str]) -> None:
     region.dropped = ()
     if not region.late:
         native.rest = region
-        region.may_be_left = native.left is not None
+        region.may_be_left = bool(native.left)
 
 
 def steady(rest: Region) -> Region:
