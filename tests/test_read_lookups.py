@@ -163,6 +163,26 @@ def test_what_a_function_given_as_an_argument_holds_is_freed():
     assert big() is None
 
 
+def test_functions_that_hold_each_other_are_kept():
+    def main():
+        def even(n):
+            return n == 0 or odd(n - 1)
+
+        def odd(n):
+            return n != 0 and even(n - 1)
+
+        return even
+
+    even = main()
+
+    @aj.autocluster(policy="eager")
+    def apply(g, x):
+        return np.sin(x) * 2 if g(4) else x
+
+    np.testing.assert_allclose(apply(even, np.ones(5)), np.sin(np.ones(5)) * 2)
+    assert apply.explain(even, np.ones(5)).clusters
+
+
 def test_explain_leaves_what_is_known_of_results_alone():
     def distinct(x):
         return np.sin(np.unique(x)) * 2

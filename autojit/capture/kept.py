@@ -82,17 +82,20 @@ def _is_of_a_module(value: Any) -> bool:
     return type(value) is types.BuiltinFunctionType and type(value.__self__) in (types.ModuleType, type(None))
 
 
-def _is_bare(value: Any) -> bool:
-    """Whether it is a function that holds nothing of the user's, but its module."""
-    if type(value) is not types.FunctionType:
+def _is_bare(value: Any, around: tuple[Any, ...] = ()) -> bool:
+    """Whether it is a function that holds nothing of the user's, but its module, and others like it."""
+    if any(value is one for one in around):  # they call each other
+        return True
+    if type(value) is not types.FunctionType or len(around) > _DEEPEST:
         return False
+    around = (*around, value)
     try:
         cells = [cell.cell_contents for cell in value.__closure__ or ()]
     except ValueError:  # one is empty
         return False
     given = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
     own = [item for name, item in vars(value).items() if not name.startswith("__")]
-    return all(type(item) in _PLAIN or _is_bare(item) for item in (*given, *cells, *own) if item is not value)
+    return all(type(item) in _PLAIN or _is_bare(item, around) for item in (*given, *cells, *own))
 
 
 class _Copies:
