@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import autojit as aj
+from autojit.runtime.info import with_callees
 
 LARGEST = 2**63 - 1
 
@@ -286,10 +287,7 @@ def test_functions_that_call_each_other_have_one_twin_each():
     fast = aj.autocluster(first, policy="eager", check=False)
     np.testing.assert_array_equal(fast(np.ones(3), depth), np.ones(3))
     assert calls == list(range(depth, -1, -1))
-    controllers, found = [fast.__autojit_controller__], []
-    while controllers:
-        found.append(controllers.pop())
-        controllers += found[-1].callees
+    found = with_callees(fast.__autojit_controller__, set())
     assert [one.original.__name__ for one in found] == ["first", "even", "odd"]
 
 
@@ -403,8 +401,8 @@ def test_a_helper_keeps_its_flags(helper):
 
 
 def test_tuples_are_tuples_to_scipy():
-    linalg = pytest.importorskip("scipy.linalg")
-    interpolate = pytest.importorskip("scipy.interpolate")
+    linalg = pytest.importorskip("scipy.linalg", reason="SciPy is an extra")
+    interpolate = pytest.importorskip("scipy.interpolate", reason="SciPy is an extra")
     c, r, b = np.array([4.0, 1.0, 0.5]), np.array([4.0, 2.0, 1.0]), np.array([1.0, 2.0, 3.0])
     rng = np.random.default_rng(0)
     points, values = rng.random((20, 2)), rng.random(20)

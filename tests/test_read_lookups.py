@@ -27,7 +27,7 @@ def classes():
         count, log = np.zeros(1000), []
 
         @Lazily
-        def writer(cls):  # noqa: N805
+        def writer(cls):
             cls.count += 1.0
             return cls.log.append
 
@@ -111,7 +111,7 @@ def test_a_proxy_is_not_loaded_before_it_is_called(monkeypatch):
 
     def using(x, use=False):
         if use:
-            return model(np.sin(x))  # noqa: F821
+            return model(np.sin(x))  # noqa: F821 -- it is not there, or not yet
         for _ in range(3):
             x = np.sin(x) * 2
         return x
@@ -121,19 +121,27 @@ def test_a_proxy_is_not_loaded_before_it_is_called(monkeypatch):
         fast(x)
 
 
+def noise(rng):
+    sink = 2.0
+    return rng.normal(size=4) * sink
+
+
 def test_nothing_is_drawn_before_a_function_is_found_missing():
     def write(rng):
-        hook(rng.normal(size=4) * 2.0)  # noqa: F821
+        hook(rng.normal(size=4) * 2.0)  # noqa: F821 -- it is not there, or not yet
 
     def local(rng, use=False):
         if use:
             record = print
         record(rng.normal(size=4) * 2.0)
 
-    def seeding(rng):
-        hook(np.random.seed(3))  # noqa: F821
+    def by_a_helper(rng):
+        sink(noise(rng) * 2.0)  # noqa: F821 -- it is not there, but a local of the helper's is
 
-    for function in (write, local):
+    def seeding(rng):
+        hook(np.random.seed(3))  # noqa: F821 -- it is not there, or not yet
+
+    for function in (write, local, by_a_helper):
         states = []
         for one in (function, aj.autocluster(function, policy="eager")):
             rng = np.random.default_rng(0)
@@ -181,6 +189,20 @@ def test_functions_that_hold_each_other_are_kept():
 
     np.testing.assert_allclose(apply(even, np.ones(5)), np.sin(np.ones(5)) * 2)
     assert apply.explain(even, np.ones(5)).clusters
+
+
+def test_many_functions_that_hold_each_other():
+    def make(n):
+        lines = ["def main():"]
+        lines += [f"    def g{k}(x): return x if x < 1 else {' + '.join(f'g{j}(x - 9)' for j in range(n))}" for k in range(n)]
+        exec("\n".join([*lines, "    return g0"]), names := {})
+        return names["main"]()
+
+    @aj.autocluster(policy="eager")
+    def apply(g, x):
+        return np.sin(x) * g(0.5)
+
+    np.testing.assert_allclose(apply(make(14), np.ones(5)), np.sin(np.ones(5)) * 0.5)
 
 
 def test_explain_leaves_what_is_known_of_results_alone():

@@ -82,20 +82,25 @@ def _is_of_a_module(value: Any) -> bool:
     return type(value) is types.BuiltinFunctionType and type(value.__self__) in (types.ModuleType, type(None))
 
 
-def _is_bare(value: Any, around: tuple[Any, ...] = ()) -> bool:
+def _is_bare(value: Any) -> bool:
     """Whether it is a function that holds nothing of the user's, but its module, and others like it."""
-    if any(value is one for one in around):  # they call each other
-        return True
-    if type(value) is not types.FunctionType or len(around) > _DEEPEST:
+    if type(value) is not types.FunctionType:
         return False
-    around = (*around, value)
-    try:
-        cells = [cell.cell_contents for cell in value.__closure__ or ()]
-    except ValueError:  # one is empty
-        return False
-    given = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
-    own = [item for name, item in vars(value).items() if not name.startswith("__")]
-    return all(type(item) in _PLAIN or _is_bare(item, around) for item in (*given, *cells, *own))
+    waiting, seen = [value], set[int]()
+    while waiting:
+        one = waiting.pop()
+        if type(one) in _PLAIN or id(one) in seen:
+            continue
+        if type(one) is not types.FunctionType or len(seen) == _OBJECTS:
+            return False
+        seen.add(id(one))
+        try:
+            waiting += [cell.cell_contents for cell in one.__closure__ or ()]
+        except ValueError:  # one is empty
+            return False
+        waiting += [*(one.__defaults__ or ()), *(one.__kwdefaults__ or {}).values()]
+        waiting += [item for name, item in vars(one).items() if not name.startswith("__")]
+    return True
 
 
 class _Copies:

@@ -177,7 +177,8 @@ def may_miss(self: Any) -> bool:
     lookup = self.region.lookup
     if not self.looks_up or lookup is None or lookup.steps:
         return False
-    return not (lookup.root in self.frame.env or lookup.root in self.frame.namespace or hasattr(builtins, lookup.root))
+    own = self.region_frame
+    return not (lookup.root in own.env or lookup.root in own.namespace or hasattr(builtins, lookup.root))
 
 
 def _holds(value: Any, key: Any) -> bool:

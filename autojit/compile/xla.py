@@ -395,11 +395,11 @@ def share(array: np.ndarray) -> Any:
     The caller must not write to `array` while a program reads it.
     """
     aval, sharding = _aval(array.shape, array.dtype), _sharding()
-    put = functools.partial(_jax.batched_device_put, aval, sharding, [array], [sharding._device], True, enable_x64=True)
+    given = aval, sharding, [array], [sharding._device], True
     try:
-        return put()
+        return _jax.batched_device_put(*given, enable_x64=True)
     except RuntimeError as error:
         if comes_from_a_signal(error):
             raise
         with jax.transfer_guard_host_to_device("allow"):  # the program's guard is for its own arrays
-            return put()
+            return _jax.batched_device_put(*given, enable_x64=True)

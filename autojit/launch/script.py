@@ -173,7 +173,7 @@ def _run(
 def _flush() -> None:
     """Have what the program has printed written before anything is told of how it has ended."""
     for stream in (sys.stderr, sys.stdout):
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(Exception):  # as Python does: the program may have put anything there
             stream.flush()
 
 
@@ -185,7 +185,8 @@ def _tell(error: BaseException) -> None:
         raise
     except BaseException as of_the_hook:
         clean(of_the_hook)
-        BaseException.__context__.__set__(of_the_hook, None)  # type: ignore[attr-defined] -- it is told behind
+        # It is told behind. The class may have its own way to set attributes, and the stubs do not know slots.
+        BaseException.__context__.__set__(of_the_hook, None)  # type: ignore[attr-defined] -- as above
         print("Error in sys.excepthook:", file=sys.stderr)
         sys.__excepthook__(type(of_the_hook), of_the_hook, of_the_hook.__traceback__)
         print("\nOriginal exception was:", file=sys.stderr)

@@ -19,6 +19,7 @@ import autojit as aj
 from autojit.config import set_flags
 from autojit.runtime.agree import Agreement, compare
 from autojit.runtime.background import BACKGROUND
+from autojit.runtime.info import with_callees
 from autojit.runtime.tuning import Tuning
 from bench.npbench.checkout import Kernel, find, fresh
 from bench.npbench.sensitivity import judge, nudge
@@ -92,12 +93,8 @@ class Job:
 
 def _decided(function: Any) -> bool:
     """Whether a decorated function compiles nothing, and tries nothing against NumPy or other options."""
-    waiting, probes = [function.__autojit_controller__], []
-    while waiting:
-        controller = waiting.pop()
-        waiting += controller.callees
-        probes += list(controller.probes.values())
-    plans = [plan for probe in probes for plan in probe.plans]
+    controllers = with_callees(function.__autojit_controller__, set())
+    plans = [plan for one in controllers for probe in one.probes.values() for plan in probe.plans]
     tunings = [plan.call.__self__ for plan in plans if isinstance(getattr(plan.call, "__self__", None), Tuning)]
     is_trying = any(getattr(plan.reason, "is_trial", False) for plan in plans) or any(t.state.race for t in tunings)
     return not is_trying and not BACKGROUND.is_busy()
