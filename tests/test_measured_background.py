@@ -198,7 +198,7 @@ def test_background():
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer")
 @pytest.mark.parametrize("policy", ["eager", "measured"])
-def test_a_timeout_ends_a_long_call(policy):
+def test_a_timeout_ends_a_long_call(policy, no_collection):
     class Timeout(Exception):
         pass
 
