@@ -17,6 +17,7 @@ from autojit.runtime.door import DOOR
 from autojit.runtime.fuel import Fuel
 from autojit.runtime.function import Controller
 from autojit.runtime.info import CacheInfo, cache_info, trim_memory
+from autojit.runtime.remade import as_it_is
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.explain.report import Explanation
@@ -94,6 +95,8 @@ def _decorate(function: Any, options: dict[str, Any], strict: bool) -> Any:
     if not callable(function) or isinstance(function, type):
         raise TypeError(f"`{function!r}` is not a Python function; decorate functions and methods")
     original = original_of(function) or function
+    if isinstance(original, types.FunctionType) and getattr(original, "__autojit_in_place__", None) is function:
+        original = as_it_is(function, original)
     config = flags.merge(flags.current(), options)
     if config.policy is None:
         config = flags.merge(config, {"policy": "eager" if strict else "measured"})
@@ -128,19 +131,47 @@ def _not_a_function(function: Callable[..., Any]) -> Any:
     reason = Reason("not-a-function", f"`{name!s}` {what}")
     warnings.warn(f"autojit [{reason.id}]: {reason.detail}; it runs as it is", AutojitWarning, stacklevel=4)
 
-    @functools.wraps(function)
-    def native(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs)
+    return (_NativeMethod if hasattr(type(function), "__get__") else _Native)(function, str(name), reason)
 
-    def no_compiler_ir(*args: Any, **kwargs: Any) -> Any:
-        raise AutojitError(f"nothing of `{native.__name__}` compiles: {reason.detail}")
 
-    native.get_compiler_ir = no_compiler_ir  # type: ignore[attr-defined] -- functions take attributes
-    # The checker cannot know: functions take attributes.
-    native.explain = lambda *args, **kwargs: _native_explanation(native.__name__, reason)  # type: ignore[attr-defined]
-    native.cache_info = CacheInfo  # type: ignore[attr-defined] -- functions take attributes
-    native.clear_cache = lambda: None  # type: ignore[attr-defined] -- functions take attributes
-    return native
+class _Native:
+    """What is no Python function, and runs as it is; as an attribute of a class it is what it was, no method.
+
+    Args:
+        function: What is called.
+        name: What to call it in messages.
+        reason: Why it runs as it is.
+    """
+
+    __autojit_calls__ = "_function"  # captured code calls that
+
+    def __init__(self, function: Callable[..., Any], name: str, reason: Reason) -> None:
+        functools.update_wrapper(self, function)
+        self._function, self._name, self._reason = function, name, reason
+        self.cache_info = CacheInfo
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+    def get_compiler_ir(self, /, *args: Any, **kwargs: Any) -> Any:
+        raise AutojitError(f"nothing of `{self._name}` compiles: {self._reason.detail}")
+
+    def explain(self, /, *args: Any, **kwargs: Any) -> Explanation:
+        return _native_explanation(self._name, self._reason)
+
+    def clear_cache(self) -> None:
+        pass
+
+
+class _NativeMethod(_Native):
+    """The same of what makes methods, as functions of Cython's do."""
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        found = type(self._function).__get__(self._function, owner, kind)
+        if found is self._function:
+            return self
+        is_method = type(found) is types.MethodType and found.__func__ is self._function
+        return types.MethodType(self, found.__self__) if is_method else found
 
 
 def get_compiler_ir(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> CompilerIR:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from autojit.api import autocluster, explain_call_of, get_compiler_ir
 from autojit.config import parse_changes
 from autojit.errors import FlagError
-from autojit.launch.rewrite import Definitions
+from autojit.launch.rewrite import Definitions, is_plain
 
 _OPTION = re.compile(r"\s*--(\w+)(?:=|\s+)(\S+)")
 #: The decorator's name in cells, which no user's name hides.
 _DECORATOR = "__autojit_autocluster__"
+#: That of functions with other decorators. Numba's read the function's code.
+_BESIDE_OTHERS = "__autojit_autocluster_beside_others__"
 
 
 class _Decorate(Definitions):
@@ -23,7 +27,8 @@ class _Decorate(Definitions):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         # The innermost decorator gets the function itself; it stands at the line of the function.
-        node.decorator_list.append(ast.copy_location(ast.Name(_DECORATOR, ast.Load()), node))
+        name = _DECORATOR if all(map(is_plain, node.decorator_list)) else _BESIDE_OTHERS
+        node.decorator_list.append(ast.copy_location(ast.Name(name, ast.Load()), node))
         return node
 
 
@@ -47,13 +52,21 @@ class Magics:
         # The compiler keeps the text under this name: tracebacks and autojit find the lines there.
         file = self.shell.compile.cache(text, raw_code=cell)
         body = _Decorate().visit(self.shell.transform_ast(self.shell.compile.ast_parse(text, file))).body
-        last = body.pop() if body and isinstance(body[-1], ast.Expr) and not cell.rstrip().endswith(";") else None
+        ends = self.shell.displayhook.semicolon_at_end_of_expression
+        last = body.pop() if body and isinstance(body[-1], ast.Expr) and not ends(text) else None
+        with self.shell.compile.extra_flags(ast.PyCF_ALLOW_TOP_LEVEL_AWAIT):
+            code = self.shell.compile(ast.Module(body, []), file, "exec")
+            value = self.shell.compile(ast.Expression(last.value), file, "eval") if last else None
+        if any(part is not None and part.co_flags & inspect.CO_COROUTINE for part in (code, value)):
+            raise _mistake("`%%autocluster` runs no cells that await something outside of functions")
         names[_DECORATOR] = decorator
+        names[_BESIDE_OTHERS] = lambda function: function if "numba" in sys.modules else decorator(function)
         try:
-            exec(self.shell.compile(ast.Module(body, []), file, "exec"), names)
-            return eval(self.shell.compile(ast.Expression(last.value), file, "eval"), names) if last else None
+            exec(code, names)
+            return None if value is None else eval(value, names)
         finally:
             names.pop(_DECORATOR, None)
+            names.pop(_BESIDE_OTHERS, None)
 
     def explain(self, line: str) -> Any:
         """`%explain f(x, y)`: what becomes of the call, which is not made."""

@@ -37,6 +37,7 @@ SLOW = frozenset(
     test_many_lengths.py::test_random_programs
     test_many_lengths.py::test_reductions_over_rows
     test_module_loops.py::test_random_programs_as_scripts
+    test_ranges.py::test_no_element_lies_outside
     test_service.py::test_a_process_that_cannot_be_started
     test_service.py::test_a_program_that_closes_all_files
     test_service.py::test_forked_processes

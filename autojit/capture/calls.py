@@ -39,6 +39,7 @@ from autojit.ir.syntax import walk
 from autojit.ops.chapters import TABLE
 from autojit.ops.trust import home_of, is_trusted, public_name_of
 
+_CALLS = "__autojit_calls__"
 #: User functions are interpreted this deep.
 MAX_DEPTH = 16
 
@@ -94,6 +95,12 @@ class Calls(Builtins):
     def _call_known(self, function: Known, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Call an object that is known now."""
         target = function.value
+        # What was decorated, and runs as it is. An attribute of the object may have been copied to a wrapper of it.
+        place = next((vars(base)[_CALLS] for base in type(target).__mro__ if _CALLS in vars(base)), None)
+        if place is not None:
+            if function.path is not None:
+                self.prologue.check(f"{function.path} is {self.prologue.constant(target)}", "a function is the same")
+            return self.call(Known(vars(target)[place]), args, kwargs)
         if isinstance(target, np.vectorize) or target is np.vectorize:
             return self._vectorize(function, args, kwargs)
         if isinstance(target, type(np.sum)) and target in STAND_INS:

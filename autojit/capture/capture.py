@@ -17,6 +17,7 @@ from autojit.capture.kept import stand_in_of
 from autojit.capture.known_lookups import is_plain_in
 from autojit.capture.lengths import RowCount
 from autojit.capture.names import TEMPORARY, names
+from autojit.capture.observed import Layouts
 from autojit.capture.options import Options
 from autojit.capture.over_rows import apply_over_rows
 from autojit.capture.plain import is_fixed
@@ -25,6 +26,7 @@ from autojit.capture.reach import storages_in
 from autojit.capture.regions import END, RETURN, Region, RegionTree, is_callee
 from autojit.capture.results import Recipe, RecipeMaker, Unset
 from autojit.capture.rows import RowLoops
+from autojit.capture.settled import settled
 from autojit.capture.statements import Signal
 from autojit.capture.streams import Event
 from autojit.capture.values import UNKNOWN, Arr, Frame, Items, Known, Opaque, Sym, unknown_after
@@ -70,6 +72,7 @@ class Capture:
         inlined: The code of the functions that it calls, and that are a part of it.
         rows: The rows of the arrays, where the plan is for several numbers of rows.
         constants: The ints from outside on which the plan depends, by path.
+        layouts: How arrays of host operations lie in memory, by the name of their first result.
     """
 
     region: Region
@@ -91,6 +94,7 @@ class Capture:
     inlined: frozenset[types.CodeType] = frozenset()
     constants: dict[str, int] = field(default_factory=dict)
     rows: RowCount | None = None
+    layouts: dict[str, Layouts] = field(default_factory=dict)
 
     @property
     def places(self) -> tuple[int, ...]:
@@ -405,7 +409,9 @@ class _Survey(RowLoops):
         self.forget_draws()
         writes = [Write(s.input, s.value) for s in written if s.input is not None and s.value is not s.input]
         graph = self.builder.graph(f"region_{region.number}", maker.outputs, writes)
-        if self.rows is not None:
+        if self.rows is None:
+            graph = settled(self, graph)
+        else:
             self.rows.names &= {s.path for s in self.arrays}  # others were met on ways that are not taken
             self.rows.shapes += [s.spec.shape for s in self.arrays]
         return Capture(
@@ -413,7 +419,7 @@ class _Survey(RowLoops):
             tuple(str(write.target) for write in writes), tuple(s.path for s in self.arrays if s.path),
             tuple(self.unrolled.items()), tuple(dict.fromkeys(self.left)), tuple(self.draws),
             self.is_quiet, assigned=assigned, inlined=frozenset(self.inlined), constants=self.constants,
-            rows=self.rows,
+            rows=self.rows, layouts=self.layouts,
         )  # fmt: skip
 
     def _at_exit(self, name: str) -> Any:

@@ -23,7 +23,7 @@ from autojit.errors import CannotCapture, comes_from_a_signal
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
 from autojit.ops.chapters import TABLE
-from autojit.ops.declared import DECLARED
+from autojit.ops.declared import is_declared
 from autojit.ops.elementwise_rounding import clip_call
 from autojit.ops.host import host_function
 from autojit.ops.host_calls import METHOD_PARAMETERS
@@ -368,11 +368,11 @@ class Functions(Arrays):
         params: dict[str, Any] = {}
         # What a user has written may tell a list from a tuple, and NumPy's ints from Python's; SciPy's tells tuples.
         is_host = row.family == "host" and row.operands == ("*args",)
-        is_declared = is_host and any(id(function) in DECLARED for function in row.numpy)
+        is_the_users = is_host and is_declared(row)
         for name in row.operands:
             if name.startswith("*"):
                 for value in given.pop("*", []):
-                    if is_host and (is_tuple(value) or (is_declared and (is_list(value) or isinstance(value, Rows)))):
+                    if is_host and (is_tuple(value) or (is_the_users and (is_list(value) or isinstance(value, Rows)))):
                         raise CannotCapture("argument-type", f"a list or tuple as an argument of `{row.name}`")
                     operands.append(self._array_operand(value))
             elif name.startswith("["):
@@ -395,7 +395,7 @@ class Functions(Arrays):
                 raise CannotCapture("keyword", f"`{name}=` of `{row.name}`")
             params[name] = self.parameter(name, value)
             self._refuse_kind(row, name, value)
-            if is_declared and repr(self.static(value)) != repr(params[name]):
+            if is_the_users and repr(self.static(value)) != repr(params[name]):
                 raise CannotCapture("argument-type", f"`{name}=` of `{row.name}`, which is no plain number or text")
         if params.get("ddof") and "correction" in params:
             raise CannotCapture("raises", "ValueError: ddof and correction can't be provided simultaneously.")
@@ -426,8 +426,8 @@ class Functions(Arrays):
         is_count = type(static) is np.int64 and name in ("ddof", "correction", "bins")
         if name in _OF_ANY_TYPE and not is_count and any(isinstance(part, np.generic) for part in parts(static)):
             raise CannotCapture("keyword", f"a NumPy scalar for `{name}=`, whose dtype takes part in the result's")
-        if isinstance(static, slice) and name == "mode":
-            raise CannotCapture("keyword", f"a slice for `{name}=`")
+        if name == "mode" and (isinstance(static, slice) or callable(static)):
+            raise CannotCapture("keyword", f"a slice or a function for `{name}=`")
         return _freeze(static)
 
     def rows_of(self, array: Arr) -> list[Arr]:

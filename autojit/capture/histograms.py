@@ -10,6 +10,9 @@ import numpy as np
 from autojit.capture.values import Arr, Items, Known
 from autojit.ops.chapters import TABLE
 
+#: The elements of a block of NumPy's.
+_BLOCK = 65536
+
 
 def histogram(
     self: Any,
@@ -33,9 +36,15 @@ def histogram(
         or a.dtype.itemsize < 4
         or not a.spec.size
         or (is_weighted and (weights.shape != a.shape or weights.dtype.kind not in "iuf"))
+        # NumPy adds integers up in blocks.
+        or (is_weighted and weights.dtype.kind != "f" and a.spec.size > _BLOCK)
         or not (is_weighted or (isinstance(weights, Known) and weights.value is None))
     ):
-        known = {name: value for name, value in given.items() if not (isinstance(value, Known) and value.value is None)}
+        known = {
+            name: value
+            for name, value in given.items()
+            if name == "bins" or not (isinstance(value, Known) and value.value is None)
+        }
         return self.call_row(TABLE["np.histogram"], [a], known, np.histogram)
 
     def call(function: Any, *args: Any, **kwargs: Any) -> Any:

@@ -120,7 +120,10 @@ def asked_strides(op: Op, operands: Sequence[Any], params: dict[str, Any], resul
     # Weights of nothing but zeros raise.
     for most, content in itertools.product((_SHORT, _MOST) if is_short and is_odd else (_SHORT,), (0, 1)):
         try:
-            made = op.call(*(_small(operand, content, full, most) for operand in operands), **params)
+            given = [_small(operand, content, full, most) for operand in operands]
+            if content and op.family == "linalg":
+                given = list(map(_regular, given))
+            made = op.call(*given, **params)
             break
         except Exception as error:  # the small arrays do not fit to the parameters
             if comes_from_a_signal(error):
@@ -189,6 +192,13 @@ def _small(value: Any, content: int = 0, full: int | None = None, most: int = _S
     strides = tuple(gap * step for step in ordered_strides(dummy, tuple(lengths), dummy.itemsize))
     strides = tuple(step if real else 0 for step, real in zip(strides, dummy.strides, strict=True))
     return np.ndarray(lengths, dummy.dtype, np.full(gap * max(math.prod(lengths), 1), content, dummy.dtype), 0, strides)
+
+
+def _regular(array: Any) -> Any:
+    """Unit matrices where these are square: what is singular has no inverse."""
+    if isinstance(array, np.ndarray) and array.ndim > 1 and array.shape[-1] == array.shape[-2]:
+        array[...] = np.eye(array.shape[-1], dtype=array.dtype)
+    return array
 
 
 def _gap(dummy: np.ndarray) -> int:

@@ -79,6 +79,7 @@ class MaskedArrays(RaggedFunctions):
             return Masked(self.copy(array.full), self.read(both))
         if len(parts) > 1 and _is_whole(parts[0]) and all(_is_basic(part) for part in parts[1:]):
             rest = [Known(slice(None))] * array.mask.spec.ndim
+            rest += parts[:1] if _is_known(parts[0], Ellipsis) else []  # what follows is of the last axes
             view = self.getitem(array.full, Items(tuple, [*rest, *parts[1:]]))
             if isinstance(view, Arr):
                 return Masked(view, array.mask)
@@ -205,6 +206,7 @@ class MaskedArrays(RaggedFunctions):
         if name in ("conj", "conjugate") and not args and not kwargs and array.full.dtype.kind in "biuf":
             return array
         if name == "fill" and len(args) == 1 and not kwargs:
+            check_single(args[0])
             self.setitem(array, Known(Ellipsis), args[0])
             return Known(None)
         row = TABLE.method(name)

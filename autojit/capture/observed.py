@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,23 @@ from autojit.ir.op import Op
 from autojit.ir.spec import Spec, spec_of
 from autojit.ir.warned import unheard
 
+#: The strides of an array; `None` of what is none.
+Strides = tuple[int, ...] | None
 #: The specs of a host op's results, and their strides where these are not those of C order.
-Observed = tuple[tuple[Spec, ...], tuple[tuple[int, ...] | None, ...]]
+Observed = tuple[tuple[Spec, ...], tuple[Strides, ...]]
+
+
+class Layouts(NamedTuple):
+    """How arrays of a host op's lie in memory.
+
+    Attributes:
+        arguments: The strides that its arguments have in NumPy.
+        results: Those of its results where they are not those of C order.
+    """
+
+    arguments: tuple[Strides, ...]
+    results: tuple[Strides, ...]
+
 
 
 @np.errstate(all="ignore")  # the plan runs it, too

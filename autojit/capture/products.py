@@ -32,6 +32,8 @@ class Products(Reductions):
             product = self.apply(TABLE["np.multiply"], operands, {})
             if _full(product).dtype.char in _BLAS:
                 raise CannotCapture("moving-shape", f"`{op.name}` of a single number, which may be zero, and a slice")
+            if _full(product).dtype != np.result_type(*map(self._own_dtype, operands)):
+                raise CannotCapture("moving-shape", f"`{op.name}` of a Python number, which is an array to it")
             return product
         if op.name == "np.outer" and [_ndim(value) for value in operands] == [1, 1]:
             column = self.getitem(operands[0], Items(tuple, [Known(Ellipsis), Known(None)]))
@@ -47,8 +49,13 @@ class Products(Reductions):
         summed = [label for label in spans if label not in result]
         single = self._is_single(op, operands, labels, spans)
         given = list(operands)
-        if summed and self._is_small(operands, labels) and op.name != "np.vdot":
+        # Where it adds up before it multiplies, `np.einsum` hides zero times infinity.
+        gone = set("".join(labels)) - set(result)
+        adds_before = op.name == "np.einsum" and any(not gone <= set(own) for own in labels)
+        if summed and self._is_small(operands, labels) and op.name != "np.vdot" and not adds_before:
             product = self._summed(operands, labels, result, spans, single)
+            if _full(product).dtype.kind == "c":  # BLAS multiplies sums of them by one
+                self.trap_unless_finite(_full(product))
             self._trap_on_a_single_zero(op, given, labels, spans, product)
         else:
             for position, (value, own) in enumerate(zip(operands, labels, strict=True)):
@@ -62,6 +69,10 @@ class Products(Reductions):
                 firsts = [self._first_term(part, order, result, spans) for part in parts]
                 product = self._choose(single, self.apply(TABLE["np.multiply"], firsts, {}), product)
         return Ragged(product, outcome) if any(span is not None for span in outcome) else product
+
+    def _own_dtype(self, value: Any) -> np.dtype:
+        """The dtype of an operand as an array of its own."""
+        return value.full.dtype if isinstance(value, Ragged) else self.operand(value).spec.dtype
 
     def _agree(self, operands: list[Any], labels: list[str]) -> tuple[list[Any], dict[str, Span]]:
         """The operands with axes of one label moved to one place, and the spans by label."""
@@ -149,11 +160,13 @@ class Products(Reductions):
             if single is not False:
                 self.trap_unless_finite(product, single)
 
-    def trap_unless_finite(self, product: Arr, condition: Operand) -> None:
-        """Leave the call to NumPy where `condition` holds and `product` has an infinity or a NaN."""
+    def trap_unless_finite(self, product: Arr, condition: Operand | None = None) -> None:
+        """Leave the call to NumPy where `product` has an infinity or a NaN, and `condition` holds if there is one."""
         finite = self.apply(TABLE["np.all"], [self.apply(TABLE["np.isfinite"], [product], {})], {})
         wrong = self.apply(TABLE["np.logical_not"], [finite], {})
-        self.trap_if(self.read(self.apply(TABLE["np.logical_and"], [self.fresh(condition), wrong], {})))
+        if condition is not None:
+            wrong = self.apply(TABLE["np.logical_and"], [self.fresh(condition), wrong], {})
+        self.trap_if(self.read(wrong))
 
     def _lengths(self, n: int, operands: list[Any], labels: list[str], spans: dict[str, Span]) -> dict[str, Any]:
         """How many elements the axes of an operand have, by label."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from autojit.capture.lists import is_index_tuple
 from autojit.capture.overlap import flat_is_apart, mask_is_apart, vector_is_apart
-from autojit.capture.values import Arr, Items, Known, Storage, Sym
+from autojit.capture.values import Arr, Items, Known, LoopInt, Storage, Sym
 from autojit.errors import CannotCapture
 from autojit.ir.index import Index
 from autojit.ir.spec import Spec
@@ -46,16 +46,28 @@ def flat_items(self: Any, array: Arr) -> Arr:
     return self.reshape(array if array.dummy.flags.c_contiguous else self.copy(array), (-1,))
 
 
+def _check_flat(key: Any) -> None:
+    """Refuse keys of flat elements that are refused by NumPy, which takes them for vectors."""
+    value = getattr(key, "value", Ellipsis)
+    if is_index_tuple(key) or value is None:
+        raise CannotCapture("unsupported-syntax", "a tuple or `None` as an index of flat elements")
+    items = value if isinstance(value, list) else key.values if isinstance(key, Items) else []
+    if any(isinstance(getattr(item, "value", item), bool | np.bool_) for item in items):
+        raise CannotCapture("unsupported-syntax", "a list of bools as an index of flat elements")
+
+
 def flat_item(self: Any, array: Arr, key: Any) -> Any:
     """`array.flat[key]`: a copy."""
-    if isinstance(key, Items) and is_index_tuple(key):
-        raise CannotCapture("unsupported-syntax", "a tuple as an index of flat elements")
+    _check_flat(key)
     found = self.getitem(flat_items(self, array), key)
     return self.copy(found) if isinstance(found, Arr) and found.kind == "array" else found
 
 
 def put_flat(self: Any, array: Arr, key: Any, value: Any) -> None:
     """`array.flat[key] = value`, which repeats the values that are too few."""
+    _check_flat(key)
+    if isinstance(key, Arr) and key.dummy.ndim and key.storage.may_be(array.storage):
+        raise CannotCapture("overlap", "flat elements at places that the array itself holds")
     view = flat_view(self, array)
     value = exactly(self, value, array)
     flat_is_apart(array, value)
@@ -74,8 +86,8 @@ def rule_put(self: Any, array: Any, indices: Any, values: Any, mode: Any = Known
     if self.static(mode) != "raise":
         raise CannotCapture("keyword", "`mode=` of `np.put`")
     places = self.as_array(indices)
-    if places.dtype.kind not in "iu":
-        raise CannotCapture("keyword", "`np.put` at indices that are not integers")
+    if places.dtype.kind not in "iu" or not np.can_cast(places.dtype, np.intp):
+        raise CannotCapture("keyword", "`np.put` at indices that are not integers, or are `uint64`")
     if isinstance(values, Arr) and values.kind == "array":
         values = self.copy(values)  # as NumPy does
     put_flat(self, array, self.reshape(places, (-1,)), values)
@@ -138,6 +150,9 @@ def rule_copyto(
 ) -> Any:
     """`np.copyto`."""
     target = target_of(target, "np.copyto")
+    is_number = isinstance(source, LoopInt) or (isinstance(source, Arr) and source.kind == "python")
+    if is_number and target.dtype.kind in "iu" and target.dtype != np.int64:
+        raise CannotCapture("keyword", f"a Python int of the run in `np.copyto` to an array of `{target.dtype}`")
     value = self.as_array(source) if not isinstance(source, Known | Sym) else source
     if isinstance(value, Arr):
         if not np.can_cast(value.dtype, target.dtype, self.static(casting)):

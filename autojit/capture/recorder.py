@@ -16,7 +16,7 @@ from autojit.capture.exactness import flushes
 from autojit.capture.huge import in_digits, is_huge, wrap_bounds
 from autojit.capture.lengths import RowCount, note_shape, wrap_rows
 from autojit.capture.memory import Memory
-from autojit.capture.observed import Observed, observe
+from autojit.capture.observed import Layouts, Observed, observe
 from autojit.capture.plain import SET_OPERATORS, check_text, is_fixed, no_set, own_rules
 from autojit.capture.protocols import is_plain, refuse_classes
 from autojit.capture.source import original_of
@@ -41,6 +41,7 @@ from autojit.ir.graph import Const, Operand, Value
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, is_compiled, is_compiled_scalar, spec_of
 from autojit.ops.chapters import TABLE
+from autojit.ops.declared import is_declared
 
 _INT64 = np.iinfo(np.int64)
 #: Longer lists of the caller's are not looked into: each item would be checked at each call.
@@ -74,9 +75,11 @@ class Recorder(Memory):
         self.syms: dict[str, Sym] = {}  # by name in the prologue
         self.rows: RowCount | None = None  # of a plan for several numbers of rows
         self.varying: frozenset[str] = frozenset()  # ints from outside that no plan may depend on, by path
-        self._ints: dict[str, dict[str, int]] = {}  # by a scalar's name: the ints that it is made of, by path
+        self.ints_of: dict[str, dict[str, int]] = {}  # by a scalar's name: the ints that it is made of, by path
+        self.of_floats: set[str] = set()  # the names of scalars that are made of other numbers, too
         self.constants: dict[str, int] = {}  # those that the plan depends on
-        self._scalars: dict[str, Value] = {}
+        self.scalars: dict[str, Value] = {}
+        self.layouts: dict[str, Layouts] = {}  # of host operations, by the name of their first result
         self.evaluated = 0  # so many nodes have examples
         self._extra_work = 0
 
@@ -114,7 +117,8 @@ class Recorder(Memory):
             name = self.prologue.let("s", path)
             check(f"type({name}) is {constant(kind)}", f"`{what}` is of type {kind.__name__}")
             is_int = issubclass(kind, int | np.integer)
-            self._ints[name] = {path: value} if is_int and not moving else {}  # the name may have been another's
+            self.ints_of[name] = {path: value} if is_int and not moving else {}  # the name may have been another's
+            (self.of_floats.discard if is_int else self.of_floats.add)(name)
             moving = moving or (is_int and path in self.varying)
             affine = (((name, 1),), 0) if moving and kind is int else None
             return self.sym(name, value, moving, affine)
@@ -264,7 +268,9 @@ class Recorder(Memory):
         parts = [o.name if o in syms else self.prologue.literal(o.value) for o in operands]
         warns = issubclass(kind, np.inexact | np.integer)
         name = self.prologue.let("s", text.format(*parts), quietly=warns)
-        self._ints[name] = {path: value for sym in syms for path, value in self._ints.get(sym.name, {}).items()}
+        self.ints_of[name] = {path: value for sym in syms for path, value in self.ints_of.get(sym.name, {}).items()}
+        is_of_ints = self.of_floats.isdisjoint(sym.name for sym in syms)
+        (self.of_floats.discard if is_of_ints else self.of_floats.add)(name)
         if kind is not bool or function in (min, max):  # which give one of their arguments, of whatever type
             self.prologue.check(f"type({name}) is {self.prologue.constant(kind)}", f"a scalar stays {kind.__name__}")
         return self.sym(name, result, any(sym.moving for sym in syms))
@@ -300,7 +306,7 @@ class Recorder(Memory):
         if sym.moving:
             raise CannotCapture("moving-shape", f"the program would depend on {what} = {shown}, which changes")
         self._demanded.add(sym.name)
-        self.constants |= self._ints.get(sym.name, {})
+        self.constants |= self.ints_of.get(sym.name, {})
         self.prologue.check(self.prologue.equal(sym.name, value), f"{what} is {shown}")
         if is_huge(value):
             raise CannotCapture("argument-type", f"{what} is an integer of very many digits")
@@ -308,7 +314,7 @@ class Recorder(Memory):
 
     def is_varying(self, sym: Sym) -> bool:
         """Whether a scalar is made of ints that were seen to change from call to call."""
-        return not self.varying.isdisjoint(self._ints.get(sym.name, ()))
+        return not self.varying.isdisjoint(self.ints_of.get(sym.name, ()))
 
     def static(self, value: Any) -> Any:
         """The concrete object behind an abstract value, demanded deeply.
@@ -396,14 +402,14 @@ class Recorder(Memory):
             return self.read(value)
         if isinstance(value, Sym):
             _check_width(value.value)
-            if value.name in self._demanded and value.name not in self._scalars:
+            if value.name in self._demanded and value.name not in self.scalars:
                 return self.operand(Known(value.value))
             if value.moving:
                 self._moving.add(value.name)
-            known = self._scalars.get(value.name)
+            known = self.scalars.get(value.name)
             if known is None:
                 known = self.add_input(value.spec, value.name, value.value)
-                self._scalars[value.name] = known
+                self.scalars[value.name] = known
             return known
         if isinstance(value, Known):
             if is_compiled_scalar(type(value.value)):
@@ -428,12 +434,14 @@ class Recorder(Memory):
         inputs = [self.operand(value) for value in operands]
         if op.family == "elementwise":
             inputs = [self._fit_integer(operand, inputs) for operand in inputs]
-        specs, strides = None, None
+        specs, strides, layouts = None, None, ()
         if op.infer is None:
             layouts = tuple(value.dummy.strides if isinstance(value, Arr) else None for value in operands)
             for value in operands:  # they decide how the result lies in memory
-                if isinstance(value, Arr) and value.dummy.ndim > 1:
+                if isinstance(value, Arr) and (value.dummy.ndim > 1 or is_declared(op)):
                     self.layout_matters(value)
+                    if value.dummy.ndim == 1 and not value.dummy.flags.c_contiguous:
+                        raise CannotCapture("argument-type", f"an array with gaps as an argument of `{op.name}`")
             specs, strides = observe(self, op, inputs, params, layouts)
         try:
             outputs = self.builder.add(op, inputs, params, self.line, specs)
@@ -449,7 +457,9 @@ class Recorder(Memory):
         if outputs[0].spec.dtype.kind == "c":
             self._extra_work += 1
         arrays = [self.fresh(output) for output in outputs]
-        if strides is None:
+        if strides is not None:
+            self.layouts[outputs[0].name] = Layouts(layouts, strides)
+        else:
             layout.keep(op, operands, params, arrays)
         for array, steps in zip(arrays, strides or (), strict=False):
             layout.set_strides(array, steps)
@@ -469,7 +479,7 @@ class Recorder(Memory):
             dtype = other.spec.dtype
             if other.spec.kind != "python" and dtype.kind in "iu" and dtype != np.int64:
                 if not isinstance(operand, Const):
-                    sym = next((n for n, value in self._scalars.items() if value is operand), "")
+                    sym = next((n for n, value in self.scalars.items() if value is operand), "")
                     if sym in self._moving or not sym:
                         return operand  # checked by the program
                     value = (self.examples or {}).get(sym)

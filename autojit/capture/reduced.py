@@ -63,7 +63,7 @@ class Reductions(RaggedViews):
             if axis is None and array.full.dummy.ndim > 1:
                 return super().apply_ragged(op, operands, params)
             first = before_scan(op, array.full.dtype)
-            filled = self.filled(array, first, (normal_axes(axis, array.full.dummy.ndim)))
+            filled = self.filled(array, first, self.ask(normal_axes, axis, array.full.dummy.ndim))
             return Ragged(self.apply(op, [filled.full], params), array.spans)
         if not self.is_reduction(op):
             return super().apply_ragged(op, operands, params)

@@ -103,7 +103,7 @@ def _first(initial: Any, like: Arr) -> Known:
     """The value to begin with, in the dtype of the result."""
     kinds = {"b": (bool,), "i": (bool, int), "u": (bool, int), "f": (bool, int, float)}.get(like.dtype.kind, ())
     value = initial.value if isinstance(initial, Known) else None
-    if isinstance(value, np.generic) and value.dtype == like.dtype:
+    if isinstance(value, np.generic) and value.dtype == like.dtype and like.dtype.kind in "biuf":
         return Known(value)
     if type(value) not in kinds:
         raise CannotCapture("keyword", "this `initial=` of a reduction")

@@ -81,6 +81,7 @@ class RowLoops(CarriedAttributes):
         self._filling: list[_Filling] = []
         self._loops: dict[ast.ListComp, ast.For] = {}
         self._bind: Any = None  # of the course of the loop that fills
+        self._start: Any = None  # likewise
         self._iteration: Any = Known(0)  # of the iteration
 
     def _rolled(self, node: Any, course: Course) -> Signal:
@@ -88,10 +89,11 @@ class RowLoops(CarriedAttributes):
         if not filling or (counted := self._counted(course)) is None:
             return super()._rolled(node, course)
         state, known = self.save(), dict[int, tuple[Spec, bool]]()
+        outer = self._filling, self._bind, self._start, self._iteration
         while True:
             for one in filling:
                 one.rows = self._rows(one, *known[one.number], counted) if one.number in known else None
-            self._filling, self._bind = filling, counted.bind
+            self._filling, self._bind, self._start = filling, counted.bind, counted.start
             try:
                 signal = super()._rolled(node, counted)
             except _Needs as needs:
@@ -99,7 +101,7 @@ class RowLoops(CarriedAttributes):
                 known[needs.number] = needs.form
                 continue
             finally:
-                self._filling, self._bind = [], None
+                self._filling, self._bind, self._start, self._iteration = outer
             for one in filling:
                 if one.rows is not None:
                     self.frame.env[one.name] = one.rows
@@ -203,7 +205,9 @@ class RowLoops(CarriedAttributes):
         self.setitem(one.rows.length, _ALL, self.binary(ast.Add, length, Known(1)))
 
     def _emit(self, body: Body, course: Course, stop: Operand, entered: bool) -> None:
-        if course.bind is self._bind and body.leaving.stop is not None:
+        # Where a first iteration was taken off, what it does and what the others do may differ.
+        may_differ = body.leaving.stop is not None or course.start is not self._start
+        if course.bind is self._bind and may_differ:
             for one in self._filling:
                 if one.rows is not None and one.rows.length is None:
                     raise _Needs(one.number, one.rows.spec, True)

@@ -79,7 +79,7 @@ class Undo(Reach):
             self.builder, self.builder.mark(), self.root.mark(), self.builder.predicate, len(self.journal),
             len(self.exits), len(self.left), len(self.draws), len(self.turns), dict(self.frame.env),
             len(prologue.lines), dict(prologue._bound),
-            set(prologue._checked), prologue._next, dict(self._memo), dict(self.syms), dict(self._scalars),
+            set(prologue._checked), prologue._next, dict(self._memo), dict(self.syms), dict(self.scalars),
             set(self._demanded), len(self.input_names), len(self.arrays), len(self.reads), len(self.range_bounds),
             self._extra_work, [(s, s.value, s.written) for s in self.arrays], self.evaluated,
             containers_of(self.meant()), dict(self.assigned), dict(self.owners_met),
@@ -107,7 +107,7 @@ class Undo(Reach):
         prologue = self.prologue
         del prologue.lines[state.lines :]
         prologue._bound, prologue._checked, prologue._next = dict(state.bound), set(state.checked), state.next
-        self._memo, self.syms, self._scalars = dict(state.memo), dict(state.syms), dict(state.scalars)
+        self._memo, self.syms, self.scalars = dict(state.memo), dict(state.syms), dict(state.scalars)
         self._demanded = set(state.demanded)
         del self.input_names[state.inputs :], self.arrays[state.arrays :], self.exits[state.exits :]
         del self.left[state.left :], self.draws[state.draws :], self.turns[state.turns :]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 import types
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,7 +26,7 @@ from autojit.runtime.alive import Alive
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.controllers import before_the_end, is_alone
 from autojit.runtime.forks import in_child
-from autojit.runtime.function import SUSPENDS, Controller
+from autojit.runtime.function import COUNTS, SUSPENDS, Controller
 from autojit.runtime.garbage import uncollected
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.trouble import Trouble
@@ -175,12 +176,21 @@ def arm(value: Any, config: Config, is_decorated: bool = False) -> Any:
         code = function.__code__
         if code.co_flags & SUSPENDS or function.__closure__ is not None or original_of(function) is not None:
             continue
+        if _counts(function):  # a stub holds the arguments of the first call, too
+            continue
         first = First(function, config)
         stub = _stub(code, first)
         if stub is not None:
             first.mark()
             put_code(function, stub)
     return value
+
+
+def _counts(function: types.FunctionType) -> bool:
+    """Whether a function may see that its arguments are held twice; `ref` is a name that many use for other things."""
+    names = set(function.__code__.co_names)
+    has_ref = "weakref" in names or function.__globals__.get("ref") is weakref.ref
+    return not (COUNTS if has_ref else COUNTS - {"ref"}).isdisjoint(names)
 
 
 def _functions(value: Any) -> Iterator[types.FunctionType]:

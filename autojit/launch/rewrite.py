@@ -6,6 +6,7 @@ import ast
 import contextlib
 import functools
 import types
+import warnings
 from collections.abc import Callable
 from importlib.util import decode_source
 from typing import Any
@@ -22,6 +23,11 @@ _PLAIN = frozenset(("classmethod", "property", "staticmethod"))
 FILES: set[str] = set()
 
 
+def is_plain(decorator: ast.expr) -> bool:
+    """Whether everybody knows what a decorator does."""
+    return isinstance(decorator, ast.Name) and decorator.id in _PLAIN
+
+
 def script_code_of(
     source: bytes | str, file: str, arm: Callable[[Any], Any], namespace: dict[str, Any], config: Config
 ) -> types.CodeType:
@@ -35,16 +41,21 @@ def script_code_of(
         raise _not_utf8(error, file) from None
     except SyntaxError:  # an encoding that nobody knows
         return code_of(source, file, arm)
-    code = None
+    code, told = None, []
     # CPython takes 20 blocks inside each other, and probes need some; expressions may be deeper than recursion goes.
     try:
-        with contextlib.suppress(SyntaxError, RecursionError):
+        with contextlib.suppress(SyntaxError, RecursionError), warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
             tree: Any = compile(source, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
             placed, constants = arm_loops(tree, text, file, namespace, config)
             code = compile(_Arm().visit(placed), file, "exec", dont_inherit=True)
     except (TypeError, ValueError) as error:  # a mistake of ours in the tree is no reason to end the program
         log.debug("the loops of %s stay as they are", file, exc_info=error)
-    return code_of(source, file, arm) if code is None else _with(code, {**_marks(arm), **constants})
+    if code is None:
+        return code_of(source, file, arm)
+    if told:  # the compiler warns of the program's text once, whose loops have probes in copies
+        compile(source, file, "exec", dont_inherit=True)
+    return _with(code, {**_marks(arm), **constants})
 
 
 def _not_utf8(error: UnicodeDecodeError, file: str) -> SyntaxError:
@@ -111,7 +122,6 @@ class _Arm(Definitions):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         if has_loop(node.body):
             place = node.decorator_list[0] if node.decorator_list else node
-            is_plain = all(isinstance(one, ast.Name) and one.id in _PLAIN for one in node.decorator_list)
-            mark = ast.Constant(_MARK if is_plain else _DECORATED)
+            mark = ast.Constant(_MARK if all(map(is_plain, node.decorator_list)) else _DECORATED)
             node.decorator_list.insert(0, ast.copy_location(mark, place))
         return node

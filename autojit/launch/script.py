@@ -151,6 +151,7 @@ def _run(
     if reporting is not None:
         before_the_end(reporting.end)
         reporting.begin()
+    ended: BaseException | None = None
     try:
         try:
             exec(code, vars(module))
@@ -160,14 +161,17 @@ def _run(
     except SystemExit:
         raise
     except BaseException as error:
-        clean(error)
-        _remember(error)
-        _tell(error)
-        if isinstance(error, KeyboardInterrupt):
-            sys.excepthook = lambda *_: None  # shown already; Python knows how to end for it
-            raise
-        return 1
-    return 0
+        ended = error
+    if ended is None:
+        return 0
+    # Here no exception is handled any more: hooks may ask.
+    clean(ended)
+    _remember(ended)
+    _tell(ended)
+    if isinstance(ended, KeyboardInterrupt):
+        sys.excepthook = lambda *_: None  # shown already; Python knows how to end for it
+        raise ended
+    return 1
 
 
 def _flush() -> None:

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from autojit.ir.op import Op
+
 #: By id, which stays theirs while they are kept alive here.
 DECLARED: dict[int, Callable[..., Any]] = {}
+
+
+def is_declared(op: Op) -> bool:
+    """Whether an operation is a call of such a function."""
+    return any(id(function) in DECLARED for function in op.numpy)
 
 
 def declare_host_op(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -60,6 +60,7 @@ def _sorted(x: Any, axis: Any, trap: Trap) -> tuple[Any, Any]:
             trap(jnp.any((part == 0) & exact.signbit(part)))
         if len(parts) > 1:
             trap(jnp.any(x != x))
+            trap(jnp.any(~jnp.isfinite(x)))  # which NumPy divides by one
     axes = _axes(axis, x.ndim)
     x = jnp.moveaxis(x, axes, range(len(axes)))
     x = lax.sort(x.reshape(-1, *x.shape[len(axes) :]), dimension=0, is_stable=False)
@@ -97,7 +98,7 @@ def _quantile_lower(scale: int) -> Lower:
         width = (right - left).astype(spec.dtype)
         up, down = left.astype(spec.dtype) + width * rest, right.astype(spec.dtype) - width * (1 - rest)
         found = jnp.where(rest >= 0.5, down, up)
-        if not spec.shape and spec.dtype != x.dtype:
+        if not q.ndim and ordered.ndim == 1 and spec.dtype != x.dtype:
             trap(jnp.any(missing))  # NumPy gives the NaN itself, of the dtype of the elements
         found = jnp.where(missing, ordered[-1].astype(spec.dtype), found)
         return (found.reshape(spec.shape),)

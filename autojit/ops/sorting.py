@@ -223,6 +223,7 @@ def _interp_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, 
     x, xp, fp = specs
     if x.dtype.kind == "c" or xp.dtype.kind == "c":
         raise TypeError("Cannot cast array data from complex to float")
+    np.interp(0.0, [0.0], np.zeros(1, fp.dtype), left=params.get("left"), right=params.get("right"))
     if xp.ndim != 1 or fp.ndim != 1 or xp.shape != fp.shape or not xp.size:
         np.interp(0.0, np.zeros(xp.shape), np.zeros(fp.shape))
     return (result_spec(x.shape, np.dtype(np.complex128 if fp.dtype.kind == "c" else np.float64)),)

@@ -273,6 +273,8 @@ def _vectors(batch: Batch, lanes: Sequence[Lane]) -> Operand:
         products = batch.call("np.multiply", [batch.aligned(lane, tail) for lane in lanes])
         if products.spec.dtype.kind == "b":
             raise Refused("a product of booleans has no batched form")
+        if products.spec.dtype == np.float16:
+            raise Refused("a product of float16 is made of products in float32, and has no batched form")
         return batch.call("np.sum", [products], axis=tail, dtype=products.spec.dtype)
     rows, other = (first, second) if first.batched else (second, first)
     return batch.call("np.matmul", [batch.rows(rows), _number(other)])

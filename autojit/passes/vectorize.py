@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import prod
 
 import numpy as np
 
 from autojit.errors import SourceLine
 from autojit.ir.graph import Const, Graph, Node, Operand, Value
 from autojit.ir.spec import Spec
+from autojit.ops.index_plan import plan_index
 from autojit.passes.access import Refused, told
 from autojit.passes.affine import Affine, Trips, affine_forms
 from autojit.passes.batch_index import read, write
@@ -244,7 +246,7 @@ class _State:
     """The carried arrays while the writes are taken over."""
 
     current: dict[int, Operand] = field(default_factory=dict)
-    stored: dict[tuple[int, int], Lane] = field(default_factory=dict)
+    stored: dict[tuple[int, int], tuple[Lane, tuple[int, ...]]] = field(default_factory=dict)
 
 
 class _Loop:
@@ -323,7 +325,7 @@ class _Loop:
             self._keep(node, self.kept[name])
             return
         if name in self.verdict.stored:
-            self.lanes[name] = self._forwarded(node, self.state.stored[self.verdict.stored[name]])
+            self.lanes[name] = self._forwarded(node, *self.state.stored[self.verdict.stored[name]])
             return
         form = self.forms.get(name)
         if form is not None and form.coefficient:
@@ -374,27 +376,27 @@ class _Loop:
             self.state.current[number] = batch.call("setitem", [base, after, *fixed], index=index)
             return
         stored = self._lane(node.inputs[1])
-        self.state.stored[number, place] = stored
+        self.state.stored[number, place] = stored, plan_index(index, node.specs[0], node.specs[2:]).shape
         self.state.current[number] = write(batch, base, stored, index, operands, slot.last[place])
 
-    def _forwarded(self, node: Node, stored: Lane) -> Lane:
-        """What a read sees of a value that its own trip has stored."""
+    def _forwarded(self, node: Node, stored: Lane, target: tuple[int, ...]) -> Lane:
+        """What a read sees of a value that its own trip has stored, in a part of an array of the shape `target`.
+
+        The read has the same elements in the same order; only axes of one element may be others.
+        """
         batch, spec = self.batch, node.outputs[0].spec
-        size = 1
-        for length in stored.spec.shape:
-            size *= length
         if not stored.batched:
             raise Refused("a constant is stored and read again")
         if stored.spec == spec:
             return stored
         batch.check_fits(stored, spec.dtype)
         value = batch.cast(batch.rows(stored), spec.dtype)
-        if size == spec.size:
-            return batch.lane(batch.reshape(value, (batch.count, *spec.shape)), spec)
-        if stored.spec.ndim > spec.ndim:
-            raise Refused("a value with more axes than its target is stored and read again")
-        value = batch.aligned(Lane(value, Spec(stored.spec.shape, spec.dtype), True), spec.ndim)
-        return batch.lane(batch.call("np.broadcast_to", [value], shape=(batch.count, *spec.shape)), spec)
+        if stored.spec.size != spec.size:
+            if stored.spec.ndim > len(target) or prod(target) != spec.size:
+                raise Refused("a value with more axes than its target is stored and read again")
+            value = batch.aligned(Lane(value, Spec(stored.spec.shape, spec.dtype), True), len(target))
+            value = batch.call("np.broadcast_to", [value], shape=(batch.count, *target))
+        return batch.lane(batch.reshape(value, (batch.count, *spec.shape)), spec)
 
     def _result(self, number: int) -> Operand:
         slot = self.verdict.slots[number]

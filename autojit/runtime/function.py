@@ -53,7 +53,7 @@ SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERA
 #: runs in the thread that captures may want a lock that the waiting one holds.
 _LOOKS, _LONGEST = 0.05, 60.0
 #: Where a function names these, it may see that the arguments are held twice.
-_COUNTS = frozenset(("resize", "getrefcount", "getweakrefcount", "ref"))
+COUNTS = frozenset(("resize", "getrefcount", "getweakrefcount", "ref"))
 
 
 class Controller:
@@ -355,7 +355,7 @@ class Controller:
         if code.co_flags & SUSPENDS:
             return None
         names = code.co_varnames
-        if not _COUNTS.isdisjoint(code.co_names):  # the caller's frame holds the arguments, too
+        if not COUNTS.isdisjoint(code.co_names):  # the caller's frame holds the arguments, too
             return None
         if not cells.have(self.function, values):  # a copy was called
             return None

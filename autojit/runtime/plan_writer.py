@@ -12,23 +12,21 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.capture import Capture
-from autojit.capture.layout import not_new, own_strides
 from autojit.capture.results import Constant, Container, FromPrologue, ListOf, Recipe, Result, Unset, ViewOf
 from autojit.capture.row_rules import place_of_rows
 from autojit.capture.streams import calls_in, render, streams_of
 from autojit.capture.values import ViewStep
 from autojit.compile.executable import Executable
 from autojit.compile.transfer import give_back
-from autojit.errors import Trapped, Varies
+from autojit.errors import Trapped
 from autojit.ir.graph import Const, Graph, Operand, Value, Write
 from autojit.ir.index import Index, window_slice
-from autojit.ir.spec import Spec, spec_of
-from autojit.ops.declared import DECLARED
-from autojit.partition.products import is_product
+from autojit.ir.spec import Spec
 from autojit.partition.steps import ClusterStep, Step
 from autojit.runtime.apart import apart
 from autojit.runtime.buffers import own, to_scalar
 from autojit.runtime.environment import FOLLOWING, MAY_BE_FOLLOWED, is_default, is_followed, quiet
+from autojit.runtime.host_calls import host_call
 from autojit.runtime.interrupts import COMMITS, COMMITTING, comes_from_a_signal, comes_from_outside
 from autojit.runtime.padding import Padding, first_rows
 from autojit.runtime.plan import FILE, NATIVE, UNSET, Plan
@@ -196,7 +194,8 @@ class _Writer:
                     self.specs[name] = value.spec
             return
         node = step.node
-        function = self.constant(_host_call(node, self.capture.is_quiet), "host_")
+        layouts = self.capture.layouts.get(node.outputs[0].name) if node.outputs else None
+        function = self.constant(host_call(node, self.capture.is_quiet, layouts), "host_")
         self.calls[function] = step
         arguments = ", ".join(self.plain(operand) for operand in node.inputs)
         outputs = [f"h_{value.name}" for value in node.outputs]
@@ -429,58 +428,3 @@ def _spread(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
     made = np.ndarray(array.shape, array.dtype, room, first, strides)
     made[...] = array
     return made
-
-
-def may_share(one: Any, other: Any) -> bool:
-    """Whether two objects are arrays that may share memory."""
-    return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.may_share_memory(one, other)
-
-
-def _given(result: Any) -> Spec | str:
-    """The spec of what a function gave, or its type where it has none, as `None`."""
-    try:
-        return spec_of(result)
-    except TypeError:
-        return f"a `{type(result).__name__}`"
-
-
-def _host_call(node: Any, is_quiet: bool) -> Callable[..., tuple[Any, ...]]:
-    """Run a host node and check that its results are what the plan was built for."""
-    call, keywords = node.op.call, node.keywords
-    multiplies = is_product(node)
-    if is_quiet or multiplies:  # compiled code does not warn, either
-        call = np.errstate(all="ignore")(call)
-    specs = [value.spec for value in node.outputs]
-    many = len(specs) > 1
-    is_foreign = node.op.family == "host"
-    is_declared = any(id(function) in DECLARED for function in node.op.numpy)  # it may raise what is the program's
-    orders: list[Any] = []  # how the first results lay in memory
-
-    def run(*arguments: Any) -> tuple[Any, ...]:
-        try:
-            results = call(*arguments, **keywords)
-        except Exception as error:
-            if comes_from_a_signal(error) or (comes_from_outside(error) and not is_declared):
-                raise
-            raise Trapped(str(error)) from error  # NumPy raises it again at the user's line
-        if not many:
-            results = (results,)
-        if is_foreign and any(may_share(result, argument) for result in results for argument in arguments):
-            raise Trapped(f"`{node.op.name}` gave memory of its arguments")  # which may be written afterwards
-        if is_foreign:
-            if trouble := not_new(results):
-                raise Trapped(f"`{node.op.name}` {trouble}")
-            order = tuple(map(own_strides, results))
-            if not orders:
-                orders.append(order)
-            elif order != orders[0]:
-                raise Trapped(f"`{node.op.name}` gave an array in another memory order")
-        for result, spec in zip(results, specs, strict=True):
-            if (given := _given(result)) != spec:
-                text = f"`{node.op.name}` gave {given} instead of {spec}"
-                raise Varies((node.op.name, node.source), text)
-        if multiplies and not np.isfinite(results[0]).all() and all(np.isfinite(each).all() for each in arguments):
-            raise Trapped(f"`{node.op.name}` overflows")  # NumPy warns of it at the user's line
-        return tuple(results)
-
-    return run

@@ -27,6 +27,23 @@ def remade(original: types.FunctionType, code: types.CodeType) -> types.Function
     return _marked(made, original)
 
 
+def as_it_is(function: types.FunctionType, original: types.FunctionType) -> types.FunctionType:
+    """A function of a user's code and of what else `function`, which has other code, has been given by now.
+
+    Args:
+        function: What the user has: with probes, or armed.
+        original: What has the user's code, and is otherwise as the function was when it was defined.
+    """
+    made = types.FunctionType(
+        original.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    for name in ("__kwdefaults__", "__qualname__", "__module__", "__annotations__", "__doc__", "__type_params__"):
+        if hasattr(function, name):
+            setattr(made, name, getattr(function, name))
+    made.__dict__.update({key: value for key, value in vars(function).items() if not key.startswith("__autojit_")})
+    return made
+
+
 def refusing(original: types.FunctionType, refuse: Callable[[], None]) -> Any:
     """A function that calls `refuse` before the original."""
 
