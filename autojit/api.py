@@ -167,7 +167,8 @@ class _NativeMethod(_Native):
     """The same of what makes methods, as functions of Cython's do."""
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
-        found = type(self._function).__get__(self._function, owner, kind)
+        its: Any = type(self._function)
+        found = its.__get__(self._function, owner, kind)
         if found is self._function:
             return self
         is_method = type(found) is types.MethodType and found.__func__ is self._function

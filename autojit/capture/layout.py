@@ -219,7 +219,7 @@ def ordered_strides(like: np.ndarray, shape: tuple[int, ...], itemsize: int) -> 
 
 def arranged(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
     """A view of an array, or a copy with the axes in the order of other strides, and as contiguous."""
-    if array.ndim < 2 or array.strides == strides or 0 in strides:
+    if not array.ndim or array.strides == strides or 0 in strides:
         return array.view()
     dummy = make_dummy(array.shape, array.dtype, strides)
     gap = _gap(dummy)

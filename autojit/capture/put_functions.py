@@ -49,6 +49,8 @@ def flat_items(self: Any, array: Arr) -> Arr:
 def _check_flat(key: Any) -> None:
     """Refuse keys of flat elements that are refused by NumPy, which takes them for vectors."""
     value = getattr(key, "value", Ellipsis)
+    if isinstance(key, Arr) and key.dtype == np.bool_ and not key.dummy.ndim:
+        raise CannotCapture("unsupported-syntax", "a bool as an index of flat elements")
     if is_index_tuple(key) or value is None:
         raise CannotCapture("unsupported-syntax", "a tuple or `None` as an index of flat elements")
     items = value if isinstance(value, list) else key.values if isinstance(key, Items) else []

@@ -440,8 +440,6 @@ class Recorder(Memory):
             for value in operands:  # they decide how the result lies in memory
                 if isinstance(value, Arr) and (value.dummy.ndim > 1 or is_declared(op)):
                     self.layout_matters(value)
-                    if value.dummy.ndim == 1 and not value.dummy.flags.c_contiguous:
-                        raise CannotCapture("argument-type", f"an array with gaps as an argument of `{op.name}`")
             specs, strides = observe(self, op, inputs, params, layouts)
         try:
             outputs = self.builder.add(op, inputs, params, self.line, specs)
@@ -458,7 +456,9 @@ class Recorder(Memory):
             self._extra_work += 1
         arrays = [self.fresh(output) for output in outputs]
         if strides is not None:
-            self.layouts[outputs[0].name] = Layouts(layouts, strides)
+            made = Layouts(layouts, strides)
+            if self.layouts.setdefault(outputs[0].name, made) != made:
+                raise CannotCapture("argument-type", f"`{op.name}` of the same numbers in two memory orders")
         else:
             layout.keep(op, operands, params, arrays)
         for array, steps in zip(arrays, strides or (), strict=False):

@@ -65,12 +65,14 @@ class _Filling:
         items: The list.
         number: Which of the loop's lists.
         rows: What becomes of it; `None` until it is known what the items are.
+        begun: What they are before the loop.
     """
 
     name: str
     items: Items
     number: int
     rows: Rows | None = None
+    begun: Operand | None = None
 
 
 class RowLoops(CarriedAttributes):
@@ -81,7 +83,7 @@ class RowLoops(CarriedAttributes):
         self._filling: list[_Filling] = []
         self._loops: dict[ast.ListComp, ast.For] = {}
         self._bind: Any = None  # of the course of the loop that fills
-        self._start: Any = None  # likewise
+        self._begins: Any = None  # likewise
         self._iteration: Any = Known(0)  # of the iteration
 
     def _rolled(self, node: Any, course: Course) -> Signal:
@@ -89,11 +91,12 @@ class RowLoops(CarriedAttributes):
         if not filling or (counted := self._counted(course)) is None:
             return super()._rolled(node, course)
         state, known = self.save(), dict[int, tuple[Spec, bool]]()
-        outer = self._filling, self._bind, self._start, self._iteration
+        outer = self._filling, self._bind, self._begins, self._iteration
         while True:
             for one in filling:
                 one.rows = self._rows(one, *known[one.number], counted) if one.number in known else None
-            self._filling, self._bind, self._start = filling, counted.bind, counted.start
+                one.begun = None if one.rows is None else one.rows.array.storage.value
+            self._filling, self._bind, self._begins = filling, counted.bind, counted.start
             try:
                 signal = super()._rolled(node, counted)
             except _Needs as needs:
@@ -101,7 +104,7 @@ class RowLoops(CarriedAttributes):
                 known[needs.number] = needs.form
                 continue
             finally:
-                self._filling, self._bind, self._start, self._iteration = outer
+                self._filling, self._bind, self._begins, self._iteration = outer
             for one in filling:
                 if one.rows is not None:
                     self.frame.env[one.name] = one.rows
@@ -205,13 +208,20 @@ class RowLoops(CarriedAttributes):
         self.setitem(one.rows.length, _ALL, self.binary(ast.Add, length, Known(1)))
 
     def _emit(self, body: Body, course: Course, stop: Operand, entered: bool) -> None:
-        # Where a first iteration was taken off, what it does and what the others do may differ.
-        may_differ = body.leaving.stop is not None or course.start is not self._start
-        if course.bind is self._bind and may_differ:
-            for one in self._filling:
-                if one.rows is not None and one.rows.length is None:
+        for one in self._filling if course.bind is self._bind else ():
+            if one.rows is not None and one.rows.length is None:
+                if body.leaving.stop is not None or self._differs(one, body, course):
                     raise _Needs(one.number, one.rows.spec, True)
         super()._emit(body, course, stop, entered)
+
+    def _differs(self, one: _Filling, body: Body, course: Course) -> bool:
+        """Whether a first iteration that was taken off may fill the list otherwise than the rest does."""
+        if course.start is self._begins:
+            return False
+        assert one.rows is not None
+        storage = one.rows.array.storage
+        fills = storage.value is not one.begun, any(other is storage for other in body.storages)
+        return fills[0] is not fills[1] or self.builder.predicate is not None
 
     # ---- comprehensions
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autojit.capture.build import CaptureBuilder
+from autojit.capture.observed import Layouts
 from autojit.capture.reach import Reach
 from autojit.capture.values import Items, Known, Storage, Stream, Sym
 from autojit.errors import Reason
@@ -57,6 +58,7 @@ class State:
     named: list[tuple[dict[str, Any], str, Any]]
     held: int
     asked: Asked
+    layouts: dict[str, Layouts]
 
 
 class Undo(Reach):
@@ -85,7 +87,7 @@ class Undo(Reach):
             containers_of(self.meant()), dict(self.assigned), dict(self.owners_met),
             dict(self.attribute_places),
             [(one.frame.env, one.name, one.frame.env[one.name]) for one in self.attribute_places.values()],
-            len(self.held), self.now(),
+            len(self.held), self.now(), dict(self.layouts),
         )  # fmt: skip
 
     def now(self) -> Asked:
@@ -113,7 +115,7 @@ class Undo(Reach):
         del self.left[state.left :], self.draws[state.draws :], self.turns[state.turns :]
         del self.reads[state.reads :], self.range_bounds[state.range_bounds :]
         self._extra_work, self.evaluated = state.work, state.evaluated
-        self.owners_met = dict(state.owners_met)
+        self.owners_met, self.layouts = dict(state.owners_met), dict(state.layouts)
 
     def restore_values(self, state: State) -> None:
         """Give names, storages and containers what they had."""

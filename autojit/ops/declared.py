@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from autojit.ir.op import Op
+if TYPE_CHECKING:
+    from autojit.ir.op import Op
 
 #: By id, which stays theirs while they are kept alive here.
 DECLARED: dict[int, Callable[..., Any]] = {}

@@ -114,13 +114,13 @@ def _flushed(low: float, high: float, dtype: np.dtype) -> Interval:
 def _rounded(low: float, high: float, dtype: np.dtype) -> Interval:
     """The interval of computed floats: of a product and a sum that are contracted, one of them is not rounded."""
     with np.errstate(all="ignore"):
-        ends = []
+        ends: list[float] = []
         for end, direction in ((low, -math.inf), (high, math.inf)):
             number = dtype.type(end)
             for _ in range(2):
                 number = np.nextafter(number, dtype.type(direction))
             ends.append(float(number))
-    return _flushed(*ends, dtype)
+    return _flushed(ends[0], ends[1], dtype)
 
 
 # ---- rules
@@ -287,7 +287,7 @@ def _packed(node: Node, given: Sequence[Interval]) -> Interval:
 
 def _arange(node: Node, given: Sequence[Interval]) -> Interval:
     spec, words = node.outputs[0].spec, node.keywords
-    bounds = [words.get(name) for name in ("start_or_stop", "stop", "step")]
+    bounds: list[Any] = [words.get(name) for name in ("start_or_stop", "stop", "step")]
     numbers = [bound for bound in bounds if bound is not None]
     is_counted = spec.size and spec.dtype.kind in "iu"
     if not is_counted or not all(isinstance(number, int | np.integer) for number in numbers):

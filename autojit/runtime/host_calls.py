@@ -36,7 +36,8 @@ def host_call(node: Node, is_quiet: bool, layouts: Layouts | None) -> Callable[.
 
     def run(*arguments: Any) -> tuple[Any, ...]:
         if layouts is not None:
-            arguments = tuple(map(_laid_out, arguments, layouts.arguments))
+            pairs = zip(arguments, layouts.arguments, strict=True)
+            arguments = tuple(_laid_out(argument, strides) for argument, strides in pairs)
         try:
             found = call(*arguments, **keywords)
         except Exception as error:
@@ -44,7 +45,7 @@ def host_call(node: Node, is_quiet: bool, layouts: Layouts | None) -> Callable[.
                 raise
             raise Trapped(str(error)) from error  # NumPy raises it again at the user's line
         results = found if len(specs) > 1 else (found,)
-        if type(results) is not tuple or len(results) != len(specs):
+        if not isinstance(results, tuple) or len(results) != len(specs):
             text = f"`{node.op.name}` gave a `{type(results).__name__}` instead of {len(specs)} results"
             raise Varies((node.op.name, node.source), text)
         if is_foreign:
@@ -54,7 +55,7 @@ def host_call(node: Node, is_quiet: bool, layouts: Layouts | None) -> Callable[.
                 raise Varies((node.op.name, node.source), f"`{node.op.name}` gave {given} instead of {spec}")
         if multiplies and not np.isfinite(results[0]).all() and all(np.isfinite(each).all() for each in arguments):
             raise Trapped(f"`{node.op.name}` overflows")  # NumPy warns of it at the user's line
-        return results
+        return tuple(results)
 
     return run
 
@@ -71,7 +72,7 @@ def _check_memory(node: Node, arguments: Sequence[Any], results: Sequence[Any], 
 
 def _laid_out(argument: Any, strides: tuple[int, ...] | None) -> Any:
     """An argument as it lies in memory in NumPy: some functions ask, and their results follow."""
-    if strides is None or not isinstance(argument, np.ndarray) or argument.ndim < 2 or argument.strides == strides:
+    if strides is None or not isinstance(argument, np.ndarray) or argument.strides == strides:
         return argument
     return arranged(argument, strides)
 
