@@ -27,7 +27,7 @@ from bench.timing import median_ms, once, take_turns
 
 #: For how many seconds NumPy and a competitor run before it is the other one's turn.
 BLOCK = 0.2
-#: Within this fraction of each other they are timed for longer: medians of three products of matrices lie a fifth apart.
+#: Within this fraction of each other they are timed for longer: medians of three products lie a fifth apart.
 NEAR = 0.25
 #: What part of the time to settle passes in any case.
 SETTLES = 0.2
