@@ -28,6 +28,18 @@ CELLS = {
         "fast(np.ones(3)), aj.autocluster(policy='eager')(Both().do)(np.ones(3))\n"
         "fast.explain(np.ones(3)).is_whole, fast.cache_info().plans"
     ),
+    "shell": "%%autocluster\n!echo hi :)\nshout = 3",
+    "quiet": "%%autocluster\nshout;  # nothing is shown",
+    "loud": "%%autocluster\nshout  # no end; of a statement",
+    "beside Numba": (
+        "%%autocluster --policy=eager\n"
+        "import sys, types\n"
+        "sys.modules.setdefault('numba', types.ModuleType('numba'))\n"
+        "keep = lambda function: function\n"
+        "@keep\ndef reads(x):\n    return x\n"
+        "@staticmethod\ndef plain(x):\n    return x\n"
+        "hasattr(reads, 'explain'), hasattr(plain.__func__, 'explain')"
+    ),
     "graph of": "f.explain(np.ones(3)).graph",
     "ended": "'__autojit_autocluster__' in globals(), len(get_ipython().ast_transformers)",
 }
@@ -37,6 +49,7 @@ MISTAKES = {
     "%compiler_ir --stages=hlo f(np.ones(3))": "UsageError: `%compiler_ir` takes `--stage` and `--cluster`, not `--stages`",
     "%%autocluster --polcy=eager\n1": "UsageError: unknown flag `--polcy`; did you mean `--policy`",
     "%%autocluster\n1 / 0": "ZeroDivisionError",
+    "%%autocluster\nimport asyncio\nawait asyncio.sleep(0)": "UsageError: `%%autocluster` runs no cells that await",
     "%%autocluster\ndef (": "SyntaxError",
 }
 
@@ -64,6 +77,16 @@ def test_functions_of_the_cell_are_decorated(outputs):
 
 def test_functions_of_a_cell_that_imports(outputs):
     assert shown(outputs["imports"], "text/plain") == "(True, 1)"
+
+
+def test_what_ends_a_cell(outputs):
+    assert "hi :)" in outputs["shell"][0].text
+    assert not outputs["quiet"]
+    assert shown(outputs["loud"], "text/plain") == "3"
+
+
+def test_functions_that_other_decorators_may_read(outputs):
+    assert shown(outputs["beside Numba"], "text/plain") == "(False, True)"
 
 
 def test_explanations_are_shown(outputs):

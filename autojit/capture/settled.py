@@ -6,11 +6,10 @@ from call to call in most programs. What is seen to change is no constant any mo
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from autojit.ir.graph import Const, Graph, Node, Operand, Value
-from autojit.ir.index import Place
+from autojit.ir.graph import Const, Graph, Operand, Value
+from autojit.ir.places import has_open_places, with_operands
 
 #: Operations whose results lie between bounds, and which of their operands these are.
 _BOUNDS = {
@@ -30,35 +29,14 @@ def settled(recorder: Any, graph: Graph) -> Graph:
         recorder: What is known of the graph's scalars; takes the guards.
         graph: The graph.
     """
-    names = _bounds(graph) if _has_open_places(graph) else frozenset()
+    names = _bounds(graph) if has_open_places(graph) else frozenset()
     known: dict[str, Operand] = {}
     for name, value in list(recorder.scalars.items()) if names else ():
         sym = recorder.syms.get(name)
         is_of_ints = bool(recorder.ints_of.get(name)) and name not in recorder.of_floats
         if value.name in names and sym is not None and is_of_ints and not sym.moving and abs(sym.value) < _LARGEST:
             known[value.name] = Const(recorder.demand(sym), value.spec)
-    if not known:
-        return graph
-
-    def current(operand: Operand) -> Operand:
-        return known.get(operand.name, operand) if isinstance(operand, Value) else operand
-
-    nodes = tuple(replace(node, inputs=tuple(map(current, node.inputs))) for node in graph.nodes)
-    writes = tuple(replace(write, value=current(write.value)) for write in graph.writes)
-    return replace(graph, nodes=nodes, outputs=tuple(map(current, graph.outputs)), writes=writes)
-
-
-def _has_open_places(graph: Graph) -> bool:
-    """Whether an index may be out of bounds, as far as is known."""
-    return any(map(_is_open, graph.nodes))
-
-
-def _is_open(node: Node) -> bool:
-    if node.op.name == "loop":
-        return _has_open_places(node.keywords["body"])
-    if node.op.name not in ("getitem", "setitem"):
-        return False
-    return any(isinstance(entry, Place) and not entry.proven for entry in node.keywords["index"].entries)
+    return with_operands(graph, known) if known else graph
 
 
 def _bounds(graph: Graph) -> frozenset[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autojit.ir.graph import Const, Graph, Node, Operand, Value, values_of
+from autojit.ir.graph import Const, Graph, Node, Operand, values_of
 from autojit.ir.index import Slice
+from autojit.ir.places import with_operands
 from autojit.passes.cse import cse
 from autojit.passes.dce import dce
 from autojit.passes.fold import fold
@@ -41,14 +42,7 @@ def _with_constants(node: Node, body: Graph) -> Graph:
         for value, operand in zip(body.inputs[len(body.inputs) - len(inputs) :], inputs, strict=True)
         if isinstance(operand, Const)
     }
-    if not known:
-        return body
-
-    def current(operand: Operand) -> Operand:
-        return known.get(operand.name, operand) if isinstance(operand, Value) else operand
-
-    nodes = tuple(replace(one, inputs=tuple(map(current, one.inputs))) for one in body.nodes)
-    return replace(body, nodes=nodes, outputs=tuple(map(current, body.outputs)))
+    return with_operands(body, known) if known else body
 
 
 def covered(graph: Graph) -> Graph:

@@ -15,6 +15,7 @@ from typing import Any
 
 from autojit.ir.graph import Const, Graph, Node, Operand
 from autojit.ir.index import Index, Place
+from autojit.ir.places import has_open_places, is_open
 from autojit.ops.index_plan import plan_index
 from autojit.passes.intervals import Interval, of_constant, of_node, whole
 from autojit.passes.substitute import with_body
@@ -25,22 +26,7 @@ _FIRST = {"getitem": 1, "setitem": 2}
 
 def ranges(graph: Graph) -> Graph:
     """Mark the indices of which it is certain that they lie on their axis, counted from the front."""
-    return _marked(graph, {})[0] if _has_places(graph) else graph
-
-
-def _has_places(graph: Graph) -> bool:
-    """Whether there is anything to prove: analysing a loop takes its time."""
-    for node in graph.nodes:
-        if node.op.name == "loop":
-            if _has_places(node.keywords["body"]):
-                return True
-        elif node.op.name in _FIRST and any(map(_is_open, node.keywords["index"].entries)):
-            return True
-    return False
-
-
-def _is_open(entry: Any) -> bool:
-    return isinstance(entry, Place) and not entry.proven
+    return _marked(graph, {})[0] if has_open_places(graph) else graph
 
 
 def _marked(graph: Graph, known: Mapping[str, Interval]) -> tuple[Graph, list[Interval]]:
@@ -74,7 +60,7 @@ def _marked(graph: Graph, known: Mapping[str, Interval]) -> tuple[Graph, list[In
 def _checked(node: Node, given: Sequence[Interval]) -> Node:
     """A node with an index, whose places are marked that are certain to lie on their axes."""
     first, index = _FIRST[node.op.name], node.keywords["index"]
-    if not any(map(_is_open, index.entries)):
+    if not any(map(is_open, index.entries)):
         return node
     lengths: dict[int, int] = {}
     for axis in plan_index(index, node.specs[0], node.specs[first:]).axes:
@@ -83,7 +69,7 @@ def _checked(node: Node, given: Sequence[Interval]) -> Node:
             lengths[number] = min(axis.length, lengths.get(number, axis.length))
 
     def marked(entry: Any) -> Any:
-        if not _is_open(entry) or entry.operand not in lengths:  # a mask has no length
+        if not is_open(entry) or entry.operand not in lengths:  # a mask has no length
             return entry
         inside = Interval(0, lengths[entry.operand] - 1)
         return replace(entry, proven=True) if given[first + entry.operand].within(inside) else entry

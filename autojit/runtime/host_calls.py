@@ -33,6 +33,7 @@ def host_call(node: Node, is_quiet: bool, layouts: Layouts | None) -> Callable[.
     specs = [value.spec for value in node.outputs]
     is_foreign = node.op.family == "host"
     is_the_users = is_declared(node.op)  # it may raise what is the program's
+    orders = [] if layouts is None else [layouts.results]  # how the results lay in memory, or the first ones do
 
     def run(*arguments: Any) -> tuple[Any, ...]:
         if layouts is not None:
@@ -49,7 +50,7 @@ def host_call(node: Node, is_quiet: bool, layouts: Layouts | None) -> Callable[.
             text = f"`{node.op.name}` gave a `{type(results).__name__}` instead of {len(specs)} results"
             raise Varies((node.op.name, node.source), text)
         if is_foreign:
-            _check_memory(node, arguments, results, layouts)
+            _check_memory(node, arguments, results, orders)
         for result, spec in zip(results, specs, strict=True):
             if (given := _given(result)) != spec:
                 raise Varies((node.op.name, node.source), f"`{node.op.name}` gave {given} instead of {spec}")
@@ -60,13 +61,16 @@ def host_call(node: Node, is_quiet: bool, layouts: Layouts | None) -> Callable[.
     return run
 
 
-def _check_memory(node: Node, arguments: Sequence[Any], results: Sequence[Any], layouts: Layouts | None) -> None:
-    """Trap where results lie in memory in another way than the plan was built for."""
+def _check_memory(node: Node, arguments: Sequence[Any], results: Sequence[Any], orders: list[Any]) -> None:
+    """Trap where results lie in memory in another way than the plan was built for, or than those of its first run."""
     if any(_may_share(result, argument) for result in results for argument in arguments):
         raise Trapped(f"`{node.op.name}` gave memory of its arguments")  # which may be written afterwards
     if trouble := not_new(results):
         raise Trapped(f"`{node.op.name}` {trouble}")
-    if layouts is not None and tuple(map(own_strides, results)) != layouts.results:
+    order = tuple(map(own_strides, results))
+    if not orders:
+        orders.append(order)
+    if order != orders[0]:
         raise Trapped(f"`{node.op.name}` gave an array in another memory order")
 
 
