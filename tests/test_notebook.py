@@ -28,7 +28,7 @@ CELLS = {
         "fast(np.ones(3)), aj.autocluster(policy='eager')(Both().do)(np.ones(3))\n"
         "fast.explain(np.ones(3)).is_whole, fast.cache_info().plans"
     ),
-    "shell": "%%autocluster\n!echo hi :)\nshout = 3",
+    "shell": "%%autocluster\n!echo 'hi :)'\nshout = 3",
     "quiet": "%%autocluster\nshout;  # nothing is shown",
     "loud": "%%autocluster\nshout  # no end; of a statement",
     "beside Numba": (
