@@ -63,8 +63,9 @@ def wrap_rows(recorder: Recorder, value: np.ndarray, name: str, what: str) -> Ar
     if any(abs(step) > abs(value.strides[0]) > 0 for step in value.strides[1:]):
         raise CannotCapture("moving-shape", f"the rows of `{what}` do not stand one behind the other")
     rest = value.shape[1:]
+    others = f" and {name}.shape[1:] == {rest!r}" if rest else ""
     check(
-        f"{name}.ndim == {value.ndim} and {name}.shape[1:] == {rest!r} and {rows.least} < len({name}) <= {rows.most}",
+        f"{name}.ndim == {value.ndim}{others} and {rows.least} < len({name}) <= {rows.most}",
         f"`{what}` has more than {rows.least} and at most {rows.most} rows",
     )
     other = next((storage.path for storage in recorder.arrays if storage.path in rows.names), None)

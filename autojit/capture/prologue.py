@@ -170,10 +170,19 @@ class Prologue:
 
         return sorted(self.lines, key=is_late)
 
-    def render(self, indent: str = "    ") -> list[str]:
-        """The lines as source text. A failed check returns `None`, a failed soft one `NATIVE`."""
-        out = []
-        for line in self._arrays_first():
+    def render(self, indent: str = "    ", are_native: bool = False) -> list[str]:
+        """The lines as source text. A failed check returns `None`, a failed soft one `NATIVE`.
+
+        Args:
+            indent: What each line begins with.
+            are_native: Whether the calls are NumPy's in any case: what follows the last check that is not soft decides
+                nothing then.
+        """
+        out, lines = [], self._arrays_first()
+        if are_native:
+            hard = [number for number, line in enumerate(lines, 1) if not line.name and not line.soft]
+            lines = lines[: max(hard, default=0)]
+        for line in lines:
             if line.name:
                 text = f"quiet(lambda: {line.text})" if line.quietly else line.text
                 out.append(f"{indent}{line.name} = {text}")

@@ -1,17 +1,21 @@
 """Doubts: a plan that was kept is compared with NumPy again from time to time.
 
-Calls of one kind may be given other data, for which NumPy takes a shorter way than before.
+Calls of one kind may be given other data, for which NumPy takes a shorter way than before. And what a plan gains may be
+lost around it: its results lie in the caches of other processors, or NumPy's memory is new again at each call.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 from autojit.errors import Reason
 from autojit.logs import log
 from autojit.runtime import plans
+from autojit.runtime.background import BACKGROUND
 from autojit.runtime.heat import LAST, Heat
 from autojit.runtime.interrupts import comes_from_outside
 from autojit.runtime.plan import NATIVE, Plan
@@ -27,21 +31,25 @@ SHARE, LEAST, DOUBLINGS = 0.01, 500, 8
 FASTER, STRIKES = 0.8, 2
 #: A look that has not ended after so many calls ends without a verdict.
 _MOST = 16 * RUNS
-#: A plan that has won by less than this part of NumPy's time is looked at sooner: call by call in turns with NumPy's it
-#: may have found other caches than it does alone, so that each has a block of calls now. Then the faster one stays.
-CLOSE, SOON, FASTER_IF_CLOSE = 0.8, 64, 0.95
+#: A plan that takes more than this part of NumPy's time is looked at sooner: call by call in turns with NumPy's it may
+#: have found other caches than it does alone, so that each has a block of calls now. Then the faster one stays.
+CLOSE, SOON, FASTER_IF_CLOSE = 0.5, 64, 0.95
+#: A round lasts from one call to the next. Rounds count where NumPy's call is this part of one, and the usual one takes
+#: at most so many times as long as the shortest; those of NumPy's calls must take less than this part of the plan's.
+IN_ROUND, STEADY, FASTER_ROUND = 1 / 64, 1.25, 0.98
 
 
 def is_close(plan: Plan) -> bool:
-    """Whether a plan has won by little, and has not been looked at since."""
-    return not plan.looks and plan.seconds > CLOSE * plan.numpy_seconds
+    """Whether a plan has not won by far."""
+    return plan.seconds > CLOSE * plan.numpy_seconds
 
 
 def hits_until(plan: Plan) -> int:
     """After how many answered calls a plan is compared again."""
-    if is_close(plan):
+    if is_close(plan) and not plan.looks:
         return min(SOON, LEAST)
-    calls = RUNS * plan.numpy_seconds / (SHARE * plan.seconds) if plan.seconds else 0
+    runs = LAST if is_close(plan) else RUNS
+    calls = runs * plan.numpy_seconds / (SHARE * plan.seconds) if plan.seconds else 0
     return max(LEAST, int(calls)) << min(plan.looks, DOUBLINGS)
 
 
@@ -49,6 +57,9 @@ def look_again(controller: Any, probe: Any, plan: Plan) -> None:
     """Compare a plan with NumPy at the calls that come, which it has answered often enough."""
     probe.doubts_at = probe.hits + 4 * hits_until(plan)  # something else may take the plan's place before the end
     if not plan.numpy_seconds or controller.config.check:
+        return
+    if is_close(plan) and BACKGROUND.is_busy():  # what is compiled takes processors from both
+        probe.doubts_at = probe.hits + hits_until(plan)
         return
     try:
         plan.call = _Doubt(controller, probe, plan).enter
@@ -69,24 +80,36 @@ class _Doubt:
         self.turns = Turns(in_blocks=self.is_close)
         self.times: list[float] = []
         self.numpy = Heat(())
+        #: The last rounds of the plan and of NumPy, and whose the last call was, which thread's, and when it began.
+        self.rounds: tuple[deque[float], deque[float]] = deque(maxlen=LAST), deque(maxlen=LAST)
+        self.last = False, 0, 0.0
         self.calls = 0
         self._lock = threading.RLock()  # a signal handler may make such a call, too
 
     def enter(self, *values: Any) -> Any:
         """One call, in turns."""
+        start = time.perf_counter()
         if self.turns.is_seconds:
             if self.guard.call(*values) is None:
                 return None
-            self._took(0.0)
+            self._begun(True, start)
+            self._took(self.numpy.best)  # what an earlier run took: this one is to come
             self.probe.time(self.numpy)
             return NATIVE
-        start = time.perf_counter()
         result = self.call(*values)
         seconds = time.perf_counter() - start
         if result is not None and result is not NATIVE:
+            self._begun(False, start)
             self.times.append(seconds)
             self._took(seconds)
         return result
+
+    def _begun(self, is_numpys: bool, start: float) -> None:
+        """A call has begun: a round has ended, if the last call was of the same kind."""
+        of, thread, since = self.last
+        self.last = is_numpys, threading.get_ident(), start
+        if self.last[:2] == (of, thread):
+            self.rounds[is_numpys].append(start - since)
 
     def _took(self, seconds: float) -> None:
         try:
@@ -106,13 +129,21 @@ class _Doubt:
     def _decide(self, is_enough: bool) -> None:
         plan, probe = self.plan, self.probe
         limit = FASTER_IF_CLOSE if self.is_close else FASTER
-        loses = is_enough and all(theirs < limit * ours for ours, theirs in zip(*map(_typical, self._both)))
+        loses = is_enough and (_are_faster(self._both, limit) or self._loses_in_rounds())
         plan.strikes = plan.strikes + 1 if loses else 0
         if plan.strikes >= STRIKES:
             self._leave()
             return
         plan.looks += not loses
         probe.doubts_at = probe.hits + (RUNS if loses else hits_until(plan))
+
+    def _loses_in_rounds(self) -> bool:
+        """Whether more is lost between its calls than it gains."""
+        if not self.is_close or any(len(rounds) < LAST - 1 for rounds in self.rounds):
+            return False
+        are_steady = all(usual <= STEADY * least for least, usual in map(_typical, self.rounds))
+        is_part = min(self.numpy.last) >= IN_ROUND * min(self.rounds[True])
+        return are_steady and is_part and _are_faster(self.rounds, FASTER_ROUND)
 
     @property
     def _both(self) -> tuple[list[float], list[float]]:
@@ -122,14 +153,22 @@ class _Doubt:
         """Such calls are NumPy's from now on."""
         controller, probe, plan = self.controller, self.probe, self.plan
         ours, theirs = (min(times) * 1e3 for times in self._both)
-        line = controller.line(probe)
-        reason = Reason("slower", f"{ours:.3g} ms compiled, {theirs:.3g} ms in NumPy, for the data of late", line)
+        detail = f"{ours:.3g} ms compiled, {theirs:.3g} ms in NumPy, for the data of late"
+        if self._loses_in_rounds():
+            ours, theirs = (min(rounds) * 1e3 for rounds in self.rounds)
+            detail = f"{ours:.3g} ms from one call to the next, {theirs:.3g} ms where NumPy takes it"
+        reason = Reason("slower", detail, controller.line(probe))
         controller.history.note("left", probe.region, detail=reason.detail)
         plans.replace(probe, plan, native_plan(plan.capture, reason))
         controller.ask_early(probe.region, True)
         controller.idle(probe)
 
 
-def _typical(times: list[float]) -> tuple[float, float]:
+def _are_faster(both: Sequence[Sequence[float]], limit: float) -> bool:
+    """Whether NumPy, the second of the two, takes less than this part of the first one's time, at best and usually."""
+    return all(theirs < limit * ours for ours, theirs in zip(*map(_typical, both), strict=True))
+
+
+def _typical(times: Sequence[float]) -> tuple[float, float]:
     """The shortest and the middle one, of an even number the longer."""
     return min(times), sorted(times)[len(times) // 2]

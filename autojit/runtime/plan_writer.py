@@ -39,7 +39,7 @@ _VIEWS = ("shaping", "indexing")
 
 def native_plan(capture: Capture, reason: Any) -> Plan:
     """A plan that recognizes calls which stay native, so that they are not captured again."""
-    writer = _Writer(capture)
+    writer = _Writer(capture, is_native=True)
     writer.lines += ["    return NATIVE"]
     return Plan(*writer.finish(), capture, reason=reason)
 
@@ -85,7 +85,7 @@ def build(
 class _Writer:
     """Writes the text of a plan's function."""
 
-    def __init__(self, capture: Capture) -> None:
+    def __init__(self, capture: Capture, is_native: bool = False) -> None:
         self.capture = capture
         self.names: dict[str, Any] = dict(capture.prologue.constants)
         self.names.update(
@@ -95,9 +95,9 @@ class _Writer:
             save=save, restore=restore, drawn=drawn, comes_from_outside=comes_from_outside, complete=complete,
         )  # fmt: skip
         self.lines = [
-            "    if not is_default(): return NATIVE",
+            *([] if is_native else ["    if not is_default(): return NATIVE"]),
             "    try:",
-            *capture.prologue.render("        "),
+            *capture.prologue.render("        ", is_native),
             "        pass",
             "    except Exception as error:  # an object has changed its structure",
             "        if comes_from_outside(error): raise",
