@@ -13,8 +13,11 @@ import numpy as np
 import pytest
 
 import autojit as aj
+from autojit.errors import Reason
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.heat import ASKING, BURST, SEEN, SHARE, Heat, HeatMap, price_of
+from autojit.runtime.plan import NATIVE, Plan
+from autojit.runtime.probe import IDLE
 from tests.measuring import X, compiling_pays, probe_of  # noqa: F401 -- a fixture
 
 
@@ -301,6 +304,21 @@ def test_who_is_woken_late_is_switched_off_all_the_same(monkeypatch):
     assert not probe.on
     probe.be_quiet(False)
     assert probe.on
+
+
+def test_loops_whose_long_calls_are_all_numpys_nap(monkeypatch):
+    """A light sleep would end with the next long call."""
+    fast = aj.autocluster(poly)
+    probe = probe_of(fast)
+    monkeypatch.setattr("autojit.runtime.probe._GUARDING", 1.0)  # calls come often, whatever the machine does
+    probe.is_deep, probe.heats.long, probe.looked = True, 1.0, -1e9
+    probe.plans = (Plan(lambda x: NATIVE, "", None, reason=Reason("slower", "a test")),)
+    for is_often in (False, True):
+        for _ in range(IDLE):
+            fast(X)
+        assert not probe.on and probe.sleeps and (probe.timed is None) == is_often
+        probe._wake()
+        assert probe.on
 
 
 def test_nobody_naps_where_no_thread_can_end_it(monkeypatch):

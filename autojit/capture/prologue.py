@@ -175,8 +175,8 @@ class Prologue:
 
         Args:
             indent: What each line begins with.
-            are_native: Whether the calls are NumPy's in any case: what follows the last check that is not soft decides
-                nothing then.
+            are_native: Whether the calls are NumPy's in any case: what follows the last check that is not soft could
+                only raise then, as the statements would.
         """
         out, lines = [], self._arrays_first()
         if are_native:

@@ -6,6 +6,7 @@ lost around it: its results lie in the caches of other processors, or NumPy's me
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections import deque
@@ -31,16 +32,22 @@ SHARE, LEAST, DOUBLINGS = 0.01, 500, 8
 FASTER, STRIKES = 0.8, 2
 #: A look that has not ended after so many calls ends without a verdict.
 _MOST = 16 * RUNS
-#: A plan that takes more than this part of NumPy's time is looked at sooner: call by call in turns with NumPy's it may
-#: have found other caches than it does alone, so that each has a block of calls now. Then the faster one stays.
+#: A plan that takes more than this part of NumPy's time is compared in blocks: call by call in turns it may find other
+#: caches than it does alone. The first look comes sooner. Then the faster one stays.
 CLOSE, SOON, FASTER_IF_CLOSE = 0.5, 64, 0.95
-#: A round lasts from one call to the next. Rounds count where NumPy's call is this part of one, and the usual one takes
-#: at most so many times as long as the shortest; those of NumPy's calls must take less than this part of the plan's.
-IN_ROUND, STEADY, FASTER_ROUND = 1 / 64, 1.25, 0.98
+#: A round lasts from one call to the next, in a block; of long calls there are too few. Rounds count if NumPy's call
+#: takes at least this part of one, ...
+IN_ROUND = 1 / 64
+#: ... and if the usual one takes at most so many times as long as the shortest.
+STEADY = 1.25
+#: Those of NumPy's calls must take less than this part of the plan's.
+FASTER_ROUND = 0.98
+
+_numbers = itertools.count()
 
 
 def is_close(plan: Plan) -> bool:
-    """Whether a plan has not won by far."""
+    """Whether a plan takes more than `CLOSE` of NumPy's time."""
     return plan.seconds > CLOSE * plan.numpy_seconds
 
 
@@ -59,7 +66,7 @@ def look_again(controller: Any, probe: Any, plan: Plan) -> None:
     if not plan.numpy_seconds or controller.config.check:
         return
     if is_close(plan) and BACKGROUND.is_busy():  # what is compiled takes processors from both
-        probe.doubts_at = probe.hits + hits_until(plan)
+        probe.doubts_at = probe.hits + min(SOON, LEAST)
         return
     try:
         plan.call = _Doubt(controller, probe, plan).enter
@@ -72,6 +79,9 @@ def look_again(controller: Any, probe: Any, plan: Plan) -> None:
 class _Doubt:
     """One look; it takes the place of the plan's function."""
 
+    #: Of all looks: whose the last call was, whether NumPy's, which thread's, and when it began.
+    last: tuple[int, bool, int, float] = -1, False, 0, 0.0
+
     def __init__(self, controller: Any, probe: Any, plan: Plan) -> None:
         self.controller, self.probe, self.plan = controller, probe, plan
         self.call = plan.call
@@ -80,16 +90,20 @@ class _Doubt:
         self.turns = Turns(in_blocks=self.is_close)
         self.times: list[float] = []
         self.numpy = Heat(())
-        #: The last rounds of the plan and of NumPy, and whose the last call was, which thread's, and when it began.
+        #: The last rounds of the plan and of NumPy.
         self.rounds: tuple[deque[float], deque[float]] = deque(maxlen=LAST), deque(maxlen=LAST)
-        self.last = False, 0, 0.0
+        self.number = next(_numbers)
+        #: Where rounds become shorter and shorter, NumPy would win both looks if it came last in both.
+        self.numpy_begins = self.is_close and plan.strikes % 2 == 1
+        #: Whether something was compiled meanwhile.
+        self.is_disturbed = False
         self.calls = 0
         self._lock = threading.RLock()  # a signal handler may make such a call, too
 
     def enter(self, *values: Any) -> Any:
         """One call, in turns."""
         start = time.perf_counter()
-        if self.turns.is_seconds:
+        if self.turns.is_seconds != self.numpy_begins:
             if self.guard.call(*values) is None:
                 return None
             self._begun(True, start)
@@ -105,10 +119,11 @@ class _Doubt:
         return result
 
     def _begun(self, is_numpys: bool, start: float) -> None:
-        """A call has begun: a round has ended, if the last call was of the same kind."""
-        of, thread, since = self.last
-        self.last = is_numpys, threading.get_ident(), start
-        if self.last[:2] == (of, thread):
+        """A call has begun: a round has ended, if the last call of any look was of the same kind."""
+        *before, since = _Doubt.last
+        now = self.number, is_numpys, threading.get_ident()
+        _Doubt.last = *now, start
+        if now == tuple(before):
             self.rounds[is_numpys].append(start - since)
 
     def _took(self, seconds: float) -> None:
@@ -116,6 +131,7 @@ class _Doubt:
             with self._lock:
                 self.turns.took(seconds)
                 self.calls += 1
+                self.is_disturbed |= self.is_close and BACKGROUND.is_busy()
                 is_enough = min(len(self.times), self.numpy.calls) >= (LAST if self.is_close else RUNS)
                 most = 2 * _MOST + LONGEST_BLOCK if self.is_close else _MOST
                 if self.plan.call == self.enter and (is_enough or self.calls >= most):
@@ -129,12 +145,13 @@ class _Doubt:
     def _decide(self, is_enough: bool) -> None:
         plan, probe = self.plan, self.probe
         limit = FASTER_IF_CLOSE if self.is_close else FASTER
-        loses = is_enough and (_are_faster(self._both, limit) or self._loses_in_rounds())
+        is_fair = is_enough and not self.is_disturbed
+        loses = is_fair and (_are_faster(self._both, limit) or self._loses_in_rounds())
         plan.strikes = plan.strikes + 1 if loses else 0
         if plan.strikes >= STRIKES:
             self._leave()
             return
-        plan.looks += not loses
+        plan.looks += not loses and not self.is_disturbed
         probe.doubts_at = probe.hits + (RUNS if loses else hits_until(plan))
 
     def _loses_in_rounds(self) -> bool:

@@ -38,7 +38,7 @@ _VIEWS = ("shaping", "indexing")
 
 
 def native_plan(capture: Capture, reason: Any) -> Plan:
-    """A plan that recognizes calls which stay native, so that they are not captured again."""
+    """A plan that recognizes calls which stay native, in whatever environment, so that they are not captured again."""
     writer = _Writer(capture, is_native=True)
     writer.lines += ["    return NATIVE"]
     return Plan(*writer.finish(), capture, reason=reason)

@@ -231,9 +231,9 @@ class Probe:
             # Others may come that gain: of what a user has decorated one is asked about soon.
             is_often = self.looked - before < IDLE * _GUARDING / SHARE
             is_numpys_alone = all(map(is_numpys, self.plans))  # no plan is kept from its calls
-            is_asked = self.on or self.timed is _NOBODY  # a light sleep ends with a long call: all these are NumPy's
-            if is_asked and self.owner.warm_up is not None and is_often and is_numpys_alone:
-                self.nap_for(_NAP[1])
+            is_asked = self.on or self.timed is _NOBODY  # a light sleep would end with a long call, NumPy's like these
+            if is_asked and self.owner.warm_up is not None and is_often and is_numpys_alone and self.nap_for(_NAP[1]):
+                self.heats.wait(_NAP[1])
         self.answered, self.asks_until = self.hits, self.native + IDLE
 
     def time(self, heat: Heat) -> None:
