@@ -1,4 +1,8 @@
-"""Timing that survives a machine whose speed drifts: competitors take turns, and medians are compared."""
+"""Timing that survives a machine whose speed drifts: competitors take turns, and medians are compared.
+
+Where the speed changes by half within seconds, the medians of whole runs fall on one side or the other by chance. So
+what is close is compared round by round.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,9 @@ from typing import Any
 #: Makes the arguments of one call; its time is not counted.
 MakeArguments = Callable[[], tuple[Any, ...]]
 
+
+#: The seconds of the calls of each function in one round.
+Round = dict[str, list[float]]
 
 #: So many times as many rounds are made where medians are near.
 LONGER = 4
@@ -33,6 +40,19 @@ def take_turns(
     block: float = 0.0,
     near: float = 0.0,
 ) -> dict[str, list[float]]:
+    """Seconds of the calls of each function in all rounds; arguments as `rounds_of` has them."""
+    return joined(rounds_of(functions, make, repeat=repeat, budget=budget, block=block, near=near))
+
+
+def rounds_of(
+    functions: Mapping[str, Callable[..., Any]],
+    make: MakeArguments,
+    *,
+    repeat: int,
+    budget: float = 30.0,
+    block: float = 0.0,
+    near: float = 0.0,
+) -> list[Round]:
     """Seconds of the calls of each function, in turns, each call with fresh arguments.
 
     The order changes from round to round: who comes after whom decides what the caches hold.
@@ -47,15 +67,17 @@ def take_turns(
         near: Where medians lie within this fraction of each other, whichever is the smaller one, there are `LONGER`
             times as many rounds and seconds: which is faster takes longer to see.
     """
-    times: dict[str, list[float]] = {name: [] for name in functions}
+    rounds: list[Round] = []
     order, shuffle = list(functions), random.Random(0).shuffle
-    begin, done, longer = time.perf_counter(), 0, 1
+    begin, longer = time.perf_counter(), 1
     while True:
+        done = len(rounds)
         if done == longer * repeat or (done >= 3 and time.perf_counter() > begin + longer * budget):
-            if longer == LONGER or not _are_near(times.values(), near):
+            if longer == LONGER or not _are_near(joined(rounds).values(), near):
                 break
             longer = LONGER
         shuffle(order)
+        times: Round = {name: [] for name in functions}
         for name in order:
             until = time.perf_counter() + block
             while True:
@@ -65,8 +87,22 @@ def take_turns(
                 del result
                 if time.perf_counter() >= until:
                     break
-        done += 1
+        rounds.append(times)
+    return rounds
+
+
+def joined(rounds: Iterable[Round]) -> dict[str, list[float]]:
+    """The seconds of each function in all rounds."""
+    times: dict[str, list[float]] = {}
+    for one in rounds:
+        for name, seconds in one.items():
+            times.setdefault(name, []).extend(seconds)
     return times
+
+
+def speed_up(rounds: Iterable[Round], slow: str, fast: str) -> float:
+    """How many times as long one function takes as another: the median of what each round says."""
+    return statistics.median(statistics.median(one[slow]) / statistics.median(one[fast]) for one in rounds)
 
 
 def _are_near(times: Iterable[list[float]], near: float) -> bool:

@@ -14,7 +14,7 @@ from bench.npbench import stages
 from bench.npbench.checkout import find
 from bench.npbench.report import summarize
 from bench.npbench.sensitivity import judge
-from bench.timing import geometric_mean, take_turns
+from bench.timing import geometric_mean, speed_up, take_turns
 
 ROOT = Path(__file__).resolve().parent.parent
 NAN, INF = float("nan"), float("inf")
@@ -91,6 +91,13 @@ def test_every_competitor_gets_its_turns():
 def test_those_that_are_near_get_more_turns(near, rounds):
     times = take_turns({"a": lambda: None, "b": lambda: None}, tuple, repeat=3, near=near)
     assert [len(seconds) for seconds in times.values()] == [rounds, rounds]
+
+
+def test_speed_ups_are_compared_round_by_round():
+    """... where a machine is slower for a while."""
+    rounds = [{"a": [3.0 * k, 3.0 * k, 9.0], "b": [1.0 * k]} for k in (1, 1, 20, 20, 20)]
+    assert speed_up(rounds, "a", "b") == 3.0
+    assert speed_up([{"a": [1.0], "b": [2.0]}], "a", "b") == 0.5
 
 
 def test_failures_count_as_one():

@@ -62,8 +62,6 @@ def autojit_row(name: str, options: dict[str, Any], timeout: float) -> dict[str,
     for event in events:
         row.update(event)
     row["problem"] = without_paths([row["problem"]]) or problem
-    if "ms" in row:
-        row["speedup"] = row["numpy_ms"] / row["ms"]
     return row
 
 
@@ -75,5 +73,4 @@ def peer_entry(name: str, peer: str, options: dict[str, Any], timeout: float) ->
     if not good:
         problems = [problem, *(port["problem"] for port in ports)]
         return {"agree": False, "problem": without_paths([next(filter(None, problems), "no port")])}
-    best = min(good, key=lambda port: port["ms"] / port["numpy_ms"])
-    return {**best, "speedup": best["numpy_ms"] / best["ms"]}
+    return max(good, key=lambda port: port["speedup"])

@@ -116,7 +116,8 @@ def save(base: Path, options: dict[str, Any], machine: dict[str, object], rows: 
     table += ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells(row, peers)) + " |" for row in rows]
     notes = [
         "Unmodified NumPy functions, NumPy arrays in and out; medians of calls that take turns with NumPy. "
-        "The columns of the peers are speed-ups over NumPy. \"max error\" is relative to the largest element.",
+        "A speed-up is the median of those of all rounds. The columns of the peers are speed-ups over NumPy. "
+        "\"max error\" is relative to the largest element.",
     ]
     text = ["# NPBench", "", sentence(machine), "", described, "", *notes, "", *table, "", *summary_lines(summary)]
     files[1].write_text("\n".join(text) + "\n")

@@ -23,12 +23,13 @@ from autojit.runtime.info import with_callees
 from autojit.runtime.tuning import Tuning
 from bench.npbench.checkout import Kernel, find, fresh
 from bench.npbench.sensitivity import judge, nudge
-from bench.timing import median_ms, once, take_turns
+from bench.timing import joined, median_ms, once, rounds_of, speed_up
 
 #: For how many seconds NumPy and a competitor run before it is the other one's turn.
 BLOCK = 0.2
-#: Within this fraction of each other they are timed for longer: medians of three products lie a fifth apart.
-NEAR = 0.25
+#: Within this fraction of each other they are timed for longer: medians of three products lie a fifth apart, and
+#: a machine may be half as fast for some seconds.
+NEAR = 0.5
 #: What part of the time to settle passes in any case.
 SETTLES = 0.2
 
@@ -72,15 +73,18 @@ class Job:
         """The arguments of a warm call."""
         return fresh(self.arguments, self.changing)
 
-    def warm(self, function: Callable[..., Any], settle: float = 0.0) -> tuple[float, float]:
-        """Median milliseconds of NumPy and of `function`, in turns; `settle` gives `measured` seconds to decide."""
+    def warm(self, function: Callable[..., Any], settle: float = 0.0) -> dict[str, float]:
+        """Median milliseconds of NumPy and of `function`, in turns, and the speed-up: the median of that of each round.
+
+        `settle` gives `measured` seconds to decide.
+        """
         begin = time.perf_counter()
         function(*self.make())
         while (passed := time.perf_counter() - begin) < settle:
             if passed > SETTLES * settle and _decided(function):
                 break
             function(*self.make())
-        times = take_turns(
+        rounds = rounds_of(
             {"numpy": self.reference, "other": function},
             self.make,
             repeat=self.options["repeat"],
@@ -88,7 +92,12 @@ class Job:
             block=BLOCK,
             near=NEAR,
         )
-        return median_ms(times["numpy"]), median_ms(times["other"])
+        times = joined(rounds)
+        return {
+            "numpy_ms": median_ms(times["numpy"]),
+            "ms": median_ms(times["other"]),
+            "speedup": speed_up(rounds, "numpy", "other"),
+        }
 
 
 def _decided(function: Any) -> bool:
@@ -124,8 +133,7 @@ def run_autojit(job: Job) -> None:
         sensitivity = max(sensitivity, moved)
     job.report(agree=bool(outcome), error=outcome.error, problem=outcome.problem, sensitivity=sensitivity)
 
-    numpy_ms, autojit_ms = job.warm(function, job.options["settle"])
-    job.report(numpy_ms=numpy_ms, ms=autojit_ms)
+    job.report(**job.warm(function, job.options["settle"]))
 
     info = function.cache_info()
     job.report(compiles=info.compiles, loads=info.loads)
@@ -176,13 +184,11 @@ def run_port(
             if len(expected) == len(actual)
         ]
         best = min(outcomes, key=lambda outcome: outcome.error, default=Agreement(np.inf, "another number of results"))
-        numpy_ms, ms = job.warm(port)
+        warm = job.warm(port)
     except Exception as error:
         job.report(port=postfix, agree=False, problem=f"{type(error).__name__}: {error}")
     else:
-        job.report(
-            port=postfix, agree=bool(best), problem=best.problem, first_s=first, numpy_ms=numpy_ms, ms=ms
-        )
+        job.report(port=postfix, agree=bool(best), problem=best.problem, first_s=first, **warm)
 
 
 def parts(result: Any) -> list[Any]:
