@@ -362,7 +362,14 @@ def _same_constant(one: object, other: object) -> bool:
     if type(one) is not type(other):
         return False
     if isinstance(one, frozenset):  # of equal sets, each may have its own order
-        return sorted(map(repr, one)) == sorted(map(repr, other))  # type: ignore[call-overload] -- both are sets
+        return sorted(map(_text, one)) == sorted(map(_text, other))  # type: ignore[call-overload] -- both are sets
     if isinstance(one, tuple):
         return len(one) == len(other) and all(map(_same_constant, one, other))  # type: ignore[arg-type] -- both are
-    return repr(one) == repr(other)
+    return _text(one) == _text(other)
+
+
+def _text(constant: object) -> str:
+    """A constant's text; Python refuses to print thousands of digits."""
+    if isinstance(constant, tuple | frozenset):
+        return f"{type(constant).__name__}{[*map(_text, constant)]}"
+    return hex(constant) if type(constant) is int else repr(constant)

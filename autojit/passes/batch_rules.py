@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -16,6 +17,8 @@ from autojit.passes.lanes import Batch, Lane
 
 #: `rule(batch, node, lanes) -> one lane per output`; at least one of `lanes` is batched.
 Rule = Callable[[Batch, Node, Sequence[Lane]], "list[Lane]"]
+#: The least integer of 64 bits.
+_LEAST = -(2**63)
 
 
 def apply(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
@@ -139,7 +142,14 @@ def _divide_ints(name: str) -> Rule:
 
     def rule(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
         _check_divisor(batch, lanes[1])
-        if lanes[0].form is None or any(lane.spec.dtype.kind != "i" for lane in lanes):
+        form = lanes[0].form
+        if form is None or any(lane.spec.dtype.kind != "i" for lane in lanes):
+            raise Refused(f"`{node.op.name}` of these numbers has no batched form")
+        least = -math.inf if form.symbols else batch.trips.bounds(form)[0]
+        divisor = lanes[1].form
+        assert divisor is not None  # as was checked
+        low, high = batch.trips.bounds(divisor)
+        if low <= -1 <= high and least <= _LEAST:  # which by -1 is an integer that 64 bits do not hold
             raise Refused(f"`{node.op.name}` of these numbers has no batched form")
         return _one(batch, node, batch.call(name, [batch.rows(lane) for lane in lanes]))
 

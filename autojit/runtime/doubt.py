@@ -19,6 +19,7 @@ from autojit.runtime import plans
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.heat import LAST, Heat
 from autojit.runtime.interrupts import comes_from_outside
+from autojit.runtime.locks import if_free
 from autojit.runtime.plan import NATIVE, Plan
 from autojit.runtime.plan_writer import native_plan
 from autojit.runtime.turns import LONGEST_BLOCK, Turns
@@ -128,7 +129,9 @@ class _Doubt:
 
     def _took(self, seconds: float) -> None:
         try:
-            with self._lock:
+            with if_free(self._lock) as is_free:
+                if not is_free:
+                    return
                 self.turns.took(seconds)
                 self.calls += 1
                 self.is_disturbed |= self.is_close and BACKGROUND.is_busy()
@@ -177,7 +180,7 @@ class _Doubt:
         reason = Reason("slower", detail, controller.line(probe))
         controller.history.note("left", probe.region, detail=reason.detail)
         plans.replace(probe, plan, native_plan(plan.capture, reason))
-        controller.ask_early(probe.region, True)
+        plans.ask_early(probe)
         controller.idle(probe)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autojit.capture import cells
-from autojit.capture.early import early_regions, loops_with_rest, split_early
+from autojit.capture.early import loops_with_rest, split_early
 from autojit.capture.hidden import nothing
 from autojit.capture.names import names_are_remembered
 from autojit.capture.observing import OBSERVING
@@ -38,6 +38,7 @@ from autojit.runtime.kept import Kept
 from autojit.runtime.plan import UNSET, Plan
 from autojit.runtime.probe import AGAIN, Probe, Restart
 from autojit.runtime.remade import refusing, remade
+from autojit.runtime.stack import has_room
 from autojit.runtime.takeover import Takeover
 from autojit.runtime.traps import is_given_up
 from autojit.runtime.trouble import Trouble, left_to_numpy
@@ -265,6 +266,7 @@ class Controller:
         probe.state = "off"
         probe.on = probe.sleeps = False
         probe.plans = ()
+        plans.ask_early(probe)
 
     # ---- plans
 
@@ -329,11 +331,12 @@ class Controller:
     def _make_for(self, probe: Probe, values: tuple[Any, ...], heat: Heat | None) -> Plan | Restart | None:
         """A plan for a call that has none, made by the only thread that makes plans of this function."""
         me = self._captures = threading.get_ident()
-        if not probe.on:
+        if not (probe.on and has_room()):
             return None
         if probe.is_made_for(me, values):
-            self.trouble.warn("internal", f"a plan of `{self.trouble.name}` refuses the call it was made for")
-            self.turn_off(probe)
+            if probe.refuses():
+                self.trouble.warn("internal", f"a plan of `{self.trouble.name}` refuses the call it was made for")
+                self.turn_off(probe)
             return None
         self.counters.misses += 1
         if plans.are_too_many(probe.plans, self.config.max_plans) and not self._finds_room(probe, values):
@@ -388,13 +391,6 @@ class Controller:
         finally:
             self._lock.release()
 
-    def ask_early(self, region: Region, on: bool) -> None:
-        """Ask the probes of a region's early parts, or not while the region as a whole is compiled or tried."""
-        for inner in early_regions(region):
-            probe = self.probes.get(inner.number)
-            if probe is not None:
-                probe.be_quiet(not on)
-
     # ---- trouble
 
     def idle(self, probe: Probe) -> None:
@@ -413,6 +409,7 @@ class Controller:
         if isinstance(error, Varies):
             self.options.observed[error.place] = None
             plans.remove(probe, plan)
+            plans.ask_early(probe)
             self.history.note("left", probe.region, detail=str(error))
         probe.traps += 1
         if is_given_up(plan, probe.hits):
@@ -420,6 +417,8 @@ class Controller:
             reason = left_to_numpy(plan.traps, first)
             self.history.note("left", probe.region, detail=reason.detail)
             plans.replace(probe, plan, self.maker.native_plan(plan.capture, reason))
+            plans.ask_early(probe)
+            self.idle(probe)
         return None
 
     def plan_failed(self, probe: Probe, plan: Plan, error: Exception) -> None:
@@ -445,6 +444,7 @@ class Controller:
         may_have = not waits or probe.crowd.comes_often(values)
         if may_have:
             plans.make_room(probe, self.config.max_plans)
+            plans.ask_early(probe)
             self.history.note("dropped", probe.region, detail=f"the oldest of {self.config.max_plans} plans")
             probe.crowd.dropped += 1
         elif probe.region.depth and probe.crowd.is_storm(probe.hits):

@@ -20,6 +20,7 @@ from autojit.runtime.doubt import hits_until
 from autojit.runtime.fuel import same_fuel
 from autojit.runtime.heat import HOPELESS, KEEP_BELOW, LAST, PAYS_AFTER, VERY_HOPELESS, Heat
 from autojit.runtime.interrupts import comes_from_outside, is_the_programs
+from autojit.runtime.locks import if_free
 from autojit.runtime.plan import NATIVE, Plan
 from autojit.runtime.plan_writer import native_plan
 from autojit.runtime.remembered import Verdict
@@ -170,21 +171,29 @@ class Trial:
         return Turns(has_products(self.prepared.graph))
 
     def _took(self, seconds: float) -> None:
-        with self._lock:
-            self.turns.took(seconds)
+        with if_free(self._lock) as is_free:
+            if is_free:
+                self.turns.took(seconds)
 
     def _note(self, compiled: Plan, seconds: float) -> None:
         try:
-            with self._lock:
-                if compiled is not self.compiled:
-                    return  # another thread has decided
+            with if_free(self._lock) as is_free:
+                if not is_free or compiled is not self.compiled:
+                    return  # another thread decides, or has decided
                 self.times.append(seconds)
                 numpy_seconds = self._reference()
                 if numpy_seconds and self._is_open(numpy_seconds):
                     self.times, self.turns = [], Turns(in_blocks=True)
                 elif numpy_seconds:
                     self.compiled = None
-                    self._decide(compiled, min(self.times), numpy_seconds)
+                    try:
+                        self._decide(compiled, min(self.times), numpy_seconds)
+                    except BaseException as error:
+                        if isinstance(error, Exception) and not comes_from_outside(error):
+                            self.error = error
+                        else:
+                            self.compiled = compiled  # the next call decides
+                        raise
         except Exception as error:  # what the plan has done is done
             if comes_from_outside(error):
                 raise
@@ -239,6 +248,7 @@ class Trial:
         ALLOWANCE.keep(self.probe, numpy_seconds - best)
         controller.history.note("kept", self.probe.region, best, f"NumPy takes {numpy_seconds * 1e3:.3g} ms")
         plans.replace(self.probe, self.plan, compiled)
+        plans.ask_early(self.probe)
         if controller.config.check:
             return
         self.probe.doubts_at = min(self.probe.doubts_at, self.probe.hits + hits_until(compiled))
@@ -274,9 +284,9 @@ class Trial:
 
     def _try_next(self) -> None:
         """Compile what is tried next, if NumPy has taken long enough."""
-        with self._lock:
+        with if_free(self._lock) as is_free:
             following = self.next
-            if following is None or self._numpy_spent < following.numpy_seconds:
+            if not is_free or following is None or self._numpy_spent < following.numpy_seconds:
                 return
             self.next = None
         if not BACKGROUND.submit(lambda: self._attempt(following.prepare)):
@@ -300,7 +310,9 @@ class Trial:
 
     def _fail(self) -> None:
         """Compiling has failed: tell it where it can be caught, and has the user's line."""
-        with self._lock:
+        with if_free(self._lock) as is_free:
+            if not is_free:
+                return
             error, self.error = self.error, None
         if error is None:
             return  # another thread tells it
@@ -314,7 +326,7 @@ class Trial:
     def _leave(self, reason: Reason) -> None:
         self.controller.history.note("left", self.probe.region, detail=reason.detail)
         plans.replace(self.probe, self.plan, native_plan(self.prepared.capture, reason))
-        self.controller.ask_early(self.probe.region, True)
+        plans.ask_early(self.probe)
         self.controller.idle(self.probe)
 
     @property
@@ -369,7 +381,7 @@ def try_later(warm_up: Any, probe: Any, heat: Heat, prepared: Prepared) -> Trial
     if waits:
         trial.compile()
     plans.add(probe, trial.plan)
-    controller.ask_early(probe.region, False)
+    plans.ask_early(probe)
     if waits:
         return trial
     begin_waiting(trial, prepared.capture.inlined)
@@ -378,5 +390,5 @@ def try_later(warm_up: Any, probe: Any, heat: Heat, prepared: Prepared) -> Trial
     else:
         end_waiting(trial)
         plans.remove(probe, trial.plan)
-        controller.ask_early(probe.region, True)
+        plans.ask_early(probe)
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from autojit.capture.early import early_regions
 from autojit.runtime.forks import when_cut_off
 from autojit.runtime.plan import Plan
 
@@ -80,6 +81,18 @@ def _with_room(plans: tuple[Plan, ...], most: int) -> tuple[Plan, ...]:
         if seen[kind] < most:
             kept.append(plan)
     return tuple(kept)
+
+
+def ask_early(probe: Any) -> None:
+    """Ask the probes of a region's early parts; not while the region as a whole is compiled or tried, or if its plans
+    have won for all kinds of calls.
+    """
+    is_tried = any(plan.is_native and not is_numpys(plan) for plan in probe.plans)
+    is_quiet = is_tried or (any(map(is_kept, probe.plans)) and not any(map(is_numpys, probe.plans)))
+    for inner in early_regions(probe.region):
+        part = probe.owner.probes.get(inner.number)
+        if part is not None:
+            part.be_quiet(is_quiet)
 
 
 def is_to_come(plan: Plan) -> bool:

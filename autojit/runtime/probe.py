@@ -46,6 +46,8 @@ _GUARDING = 5e-6
 #: In a light sleep: no thread has that number, and calls are timed for nobody.
 _NOBODY = 0, None
 
+#: So many plans may refuse the call that they were made for: a global, say, may change meanwhile.
+_REFUSALS = 3
 #: A probe in a loop that has answered nothing so many times, one after the other, is asked no more.
 IDLE = 64
 
@@ -83,6 +85,7 @@ class Probe:
         asks_until: ... which is looked at again when so many have been ...
         looked: ... and when it was.
         gate: What stands before the plans for calls of lengths that none of them takes, if anything does.
+        refusals: How many plans have refused the calls that they were made for.
         nap: How many seconds the next deep sleep takes.
         wakes: When this one ends.
     """
@@ -105,6 +108,7 @@ class Probe:
         "native",
         "on",
         "price",
+        "refusals",
         "region",
         "sleeps",
         "slow",
@@ -135,8 +139,7 @@ class Probe:
         self.kept = weakref.ref(mine)
         self.region = region
         self.on = on
-        self.hits = 0
-        self.native = 0
+        self.hits = self.native = self.refusals = 0
         self.answered, self.asks_until, self.looked = 0, IDLE, 0.0
         self.traps = 0
         self.state: Any = None
@@ -172,6 +175,11 @@ class Probe:
         _, arguments, made = made_for
         is_this = all(one is other for one, other in zip(arguments, values, strict=True))
         return is_this and any(plan is made for plan in self.plans)
+
+    def refuses(self) -> bool:
+        """Note that a plan has refused the call that it was made for; whether that was once too often."""
+        self.refusals += 1
+        return self.refusals >= _REFUSALS
 
     def enter(self, *values: Any) -> tuple[Any, ...] | None:
         """The region's exit and results, or `None`: run the statements."""
@@ -238,18 +246,20 @@ class Probe:
 
     def time(self, heat: Heat) -> None:
         """Note how long the statements take, which this thread runs next."""
-        self.timed = get_ident(), heat
+        if not self.sleeps:  # another thread has just sent it to sleep
+            self.timed = get_ident(), heat
 
     def begin(self) -> Any:
         """The region's statements begin to run, right after `enter`; what it returns is for `end`."""
-        timed, me = self.timed, get_ident()
+        me, timed = get_ident(), self.timed
         if timed is None or (timed[0] != me and not self.sleeps):
             return None
         heat = None
         if timed[0] == me:
-            heat, self.timed = timed[1], None
+            # Another thread may have sent it to sleep since this one was asked.
+            heat, self.timed = timed[1], _NOBODY if self.sleeps and self.wakes == inf else None
         start = perf_counter()
-        is_watched = self.watched and timed[0] == me
+        is_watched = self.watched and (timed[0] == me or self.sleeps)
         if is_watched:
             WATCH.add((me, start), self, start)
         # The exception itself would keep its frames alive.
@@ -292,6 +302,7 @@ class Probe:
             self.timed = None
             self.wakes = perf_counter() + self.nap
             self.nap = min(2 * self.nap, _NAPS[1])
+            WATCH.rouses(self)  # nobody around may ever be asked again; without a thread for it, those around wake it
         else:
             self.timed, self.wakes, self.forgets = _NOBODY, inf, not is_mixed
 
@@ -331,8 +342,8 @@ class Probe:
         self.heats.go_on()
 
     def rouse(self) -> None:
-        """End a nap."""
-        if self.sleeps and not self.forgets:
+        """End a nap, or a deep sleep that has been long enough."""
+        if self.sleeps and (not self.forgets or perf_counter() >= self.wakes):
             self._wake()
 
     def wake(self, now: float) -> None:

@@ -86,15 +86,16 @@ class Remembered:
 
     def put(self, kind: str, verdict: Verdict) -> None:
         """Note a verdict, to be saved soon."""
-        with self._lock:
-            self._unsaved[kind] = verdict
+        self._unsaved[kind] = verdict  # without the lock: who saves may wait for a finalizer
         _UNSAVED.add(self)
 
     def save(self) -> None:
         """Write what was noted into the file, beside what other processes have written meanwhile."""
         with self._lock:
-            unsaved, self._unsaved = self._unsaved, {}
             _UNSAVED.discard(self)
+            unsaved = {}
+            for kind in list(self._unsaved):
+                unsaved[kind] = self._unsaved.pop(kind)
             if unsaved:
                 known = {kind: verdict for kind, verdict in self._load().items() if kind not in unsaved}
                 latest = dict([*known.items(), *unsaved.items()][-MOST:])
@@ -126,7 +127,11 @@ def _words_of(code: types.CodeType) -> tuple[Any, ...]:
 def _constant(value: object) -> object:
     if isinstance(value, types.CodeType):
         return _words_of(value)
-    return sorted(map(repr, value)) if isinstance(value, frozenset) else value  # each process has its own order
+    if isinstance(value, frozenset):  # each process has its own order
+        return sorted(map(repr, map(_constant, value)))
+    if isinstance(value, tuple):
+        return tuple(map(_constant, value))
+    return hex(value) if type(value) is int else value  # Python refuses to print so many digits
 
 
 def kind_of(region: Region, kind: tuple[Any, ...]) -> str:

@@ -18,6 +18,7 @@ from autojit.runtime.allowance import ALLOWANCE, MOST_BESIDE, part_of_compiling
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.compiler import Prepared, note_recipe
 from autojit.runtime.interrupts import comes_from_outside, is_the_programs
+from autojit.runtime.locks import if_free
 from autojit.runtime.plan import NATIVE, Plan
 from autojit.runtime.rivals import is_apart, largest_loss, next_choice, with_choice
 from autojit.runtime.turns import Turns
@@ -170,9 +171,9 @@ class Tuning:
         return result
 
     def _add(self, race: _Race, is_rivals: bool, seconds: float) -> None:
-        with self._lock:
-            if race is not self.state.race:
-                return  # another thread has decided
+        with if_free(self._lock) as is_free:
+            if not is_free or race is not self.state.race:
+                return  # another thread decides, or has decided
             if race.rival is not None:
                 race.add(is_rivals, seconds)
                 if race.is_over:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 from autojit.logs import log
@@ -16,6 +17,8 @@ from autojit.logs import log
 EVERY = 0.05
 #: After so many looks at nothing it waits until something runs.
 _IDLE = 20
+#: ... or until somebody wakes who sleeps for more seconds than these.
+_SOON = 1.0
 #: What `Probe.begin` has returned for calls whose end nobody has told.
 LEFT: deque[tuple[Any, int, float, int | None]] = deque(maxlen=1024)
 
@@ -31,6 +34,7 @@ class Watch:
         napping = list(self._napping)
         self.reset()
         for probe in napping:
+            probe.wakes = 0.0
             probe.rouse()
 
     def reset(self) -> None:
@@ -91,12 +95,18 @@ class Watch:
                 if now >= probe.wakes:
                     self._napping.pop(probe, None)
                     _without_end(probe.rouse)
-            idle = 0 if running or napping else idle + 1
+            idle = 0 if running or self._next < now + _SOON else idle + 1
             if idle > _IDLE:
                 wake.clear()
-                if not self._running and not self._napping:
-                    wake.wait()
+                wakes = self._next  # who comes from here on sets the event
+                if not self._running and wakes >= now + _SOON:
+                    wake.wait(None if wakes == inf else wakes - now)
                 idle = 0
+
+    @property
+    def _next(self) -> float:
+        """When the first nap ends."""
+        return min((probe.wakes for probe in list(self._napping)), default=inf)
 
 
 def _without_end(look: Callable[..., None], *args: Any) -> None:
