@@ -48,8 +48,11 @@ def is_rounding(program: Callable[..., Any], inputs: Callable[[], tuple[Any, ...
 def _is_near(got: Any, expected: Any, others: list[Any], rtol: float) -> bool:
     if type(got) is not type(expected):
         return False
+    is_array = isinstance(expected, np.ndarray)
+    if is_array and (got.dtype, got.flags.writeable) != (expected.dtype, expected.flags.writeable):
+        return False
     if not isinstance(expected, np.ndarray | np.generic | float | complex) or np.asarray(expected).dtype.kind not in "fc":
-        return np.array_equal(got, expected) if isinstance(expected, np.ndarray) else bool(got == expected)
+        return np.array_equal(got, expected) if is_array else bool(got == expected)
     if np.shape(got) != np.shape(expected) or any(np.shape(each) != np.shape(expected) for each in others):
         return False
     with np.errstate(all="ignore"):

@@ -47,7 +47,7 @@ def same_outcome(got: Outcome, expected: Outcome, where: str = "call") -> None:
 
 
 def same_bits(got: Any, expected: Any, where: str = "value") -> None:
-    """Compare two nested values: types, dtypes, shapes, and the bits of numbers that are not NaN."""
+    """Compare two nested values: types, dtypes, shapes, flags, and the bits of numbers that are not NaN."""
     assert type(got) is type(expected), f"{where}: {type(got)} instead of {type(expected)}"
     if isinstance(expected, dict):
         assert list(got) == list(expected), where
@@ -59,6 +59,8 @@ def same_bits(got: Any, expected: Any, where: str = "value") -> None:
     elif isinstance(expected, np.ndarray | np.generic | int | float | complex):
         one, other = np.asarray(got), np.asarray(expected)
         assert (one.dtype, one.shape) == (other.dtype, other.shape), f"{where}: {one.dtype}{one.shape}"
+        if isinstance(expected, np.ndarray):
+            assert got.flags.writeable == expected.flags.writeable or not got.size, f"{where}: writeable"
         wrong = different(one, other)
         if wrong.any():
             at = tuple(map(int, np.argwhere(wrong)[0]))

@@ -25,7 +25,7 @@ _GRAIN = {"float64": (2.0**10, 2.0**14), "float32": (2.0**3, 2.0**7), "float16":
 
 
 #: Which of two zeros these return depends on how NumPy was compiled.
-_ANY_ZERO = re.compile("min|max|clip|sort|ptp|median|centre|split|partition")
+_ANY_ZERO = re.compile(r"\b(?:f|nan)?(?:min|max|clip|sort|ptp|median|centre|split|partition)")
 _signs = [True]
 
 

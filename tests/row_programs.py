@@ -153,4 +153,7 @@ def _same(got: Outcome, expected: Outcome) -> None:
             assert (one.dtype, one.shape) == (other.dtype, other.shape), f"{one.dtype}{one.shape}"
             if isinstance(other, np.ndarray):
                 assert _layout(one) == _layout(other) and one.flags.writeable == other.flags.writeable, "layout"
-        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-11)
+        if np.asarray(other).dtype.kind in "biu":
+            np.testing.assert_array_equal(one, other)
+        else:
+            np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-11)  # differences of what is almost equal

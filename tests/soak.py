@@ -30,7 +30,7 @@ import numpy as np
 import autojit as aj
 from bench.programs import PROGRAMS
 from tests.conditioning import is_rounding
-from tests.helpers import TOLERANCE, Outcome, _compare_outcomes, arrays_of, assert_same, clone, outcome
+from tests.helpers import TOLERANCE, Outcome, _aliases, _compare_outcomes, arrays_of, assert_same, clone, outcome
 from tests.programs import chance
 from tests.test_programs import MODULES
 
@@ -113,6 +113,7 @@ class Soak:
             if got.error is not None or expected.error is not None:
                 raise
             assert_same(got.arguments, expected.arguments, subject.rtol)
+            assert _aliases(got) == _aliases(expected)
             if not is_rounding(
                 subject.program,
                 lambda: subject.inputs(np.random.default_rng(seed), size),

@@ -52,12 +52,12 @@ def test_tracebacks() -> None:
     decorated = eager(f)
     decorated(rand(3), 1)
     for _ in range(2):
-        try:
+        with pytest.raises(IndexError) as found:
             decorated(rand(3), 7)
-        except IndexError as error:
-            frames = [(frame.name, frame.line) for frame in traceback.extract_tb(error.__traceback__)]
-            assert ("inner", "return b[n]") in frames and ("f", "d = inner(c, n)") in frames
-            assert error.__context__ is None and error.__cause__ is None
+        error = found.value
+        frames = [(frame.name, frame.line) for frame in traceback.extract_tb(error.__traceback__)]
+        assert ("inner", "return b[n]") in frames and ("f", "d = inner(c, n)") in frames
+        assert error.__context__ is None and error.__cause__ is None
 
 
 def _as_it_is(function):
@@ -99,6 +99,7 @@ def test_lines_below_decorators() -> None:
             try:
                 assert function(np.ones(3), n) == plain(np.ones(3), n)
             except IndexError as error:
+                assert n == 7
                 last = traceback.extract_tb(error.__traceback__)[-1]
                 assert (last.name, last.line) == (function.__name__, "return b[n] * 2")
             else:
@@ -134,7 +135,7 @@ def test_recursion() -> None:
         return x if n == 0 else plain(x * 1.5 + 1, n - 1) + 0.5
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", aj.AutojitWarning)  # too many plans are the point; the answers are compared
+        warnings.filterwarnings("ignore", "autojit .too-many-plans", aj.AutojitWarning)  # answers are compared
         for n in (0, 1, 5, 40):
             np.testing.assert_allclose(depth(rand(3), n), plain(rand(3), n))
 
@@ -196,7 +197,7 @@ def test_threads_and_changing_shapes() -> None:
                 want = f(x, [])
                 assert log == [x.shape]
                 for one, two in zip(got, want, strict=True):
-                    np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-10)
+                    np.testing.assert_allclose(one, two, rtol=1e-12, atol=1e-12)
         except BaseException as error:
             failures.append(error)
 

@@ -143,9 +143,9 @@ def test_policies_agree() -> None:
                 log_one: list = []
                 log_two: list = []
                 for got, want in zip(decorated(one, n, log_one), f(two, n, log_two), strict=True):
-                    np.testing.assert_allclose(got, want, rtol=1e-10)
+                    np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-13)
                 assert log_one == log_two
-                np.testing.assert_allclose(one, two, rtol=1e-10)
+                np.testing.assert_allclose(one, two, rtol=1e-12, atol=1e-13)
 
 
 def test_measured_changes_nothing() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 import autojit as aj
 from tests.attacks import rand, sequence
-from tests.helpers import check
+from tests.helpers import assert_same, check
 from tests.notes import note
 
 
@@ -272,8 +272,7 @@ def test_global_assignment() -> None:
         COUNT, FIELD = 0, np.zeros(3)
         return [function(rand(3)) for _ in range(4)], COUNT, FIELD
 
-    for got, want in zip(run(aj.autocluster(policy="eager")(f))[0], run(f)[0], strict=True):
-        np.testing.assert_allclose(got, want)
+    assert_same(run(aj.autocluster(policy="eager")(f)), run(f))
 
 
 def made(x):
@@ -352,8 +351,7 @@ def test_order_of_evaluation_around_native_calls() -> None:
         return function(rand(3))
 
     wanted = run(f)
-    got = run(aj.autocluster(policy="eager")(f))
-    assert [c for c, _ in got] == [c for c, _ in wanted]
+    assert_same(run(aj.autocluster(policy="eager")(f)), wanted)
 
 
 def test_unbound_names() -> None:

@@ -146,7 +146,7 @@ def with_new_weights(layers, x, rounds):
 @pytest.mark.parametrize("rounds", [1, 2, 40])
 @pytest.mark.parametrize("function", [train, with_new_weights])
 def test_the_training_of_a_network(function, rounds) -> None:
-    check(function, [Layer(1), Layer(2), Layer(3)], rand(9, 6), rounds, rtol=1e-10)
+    check(function, [Layer(1), Layer(2), Layer(3)], rand(9, 6), rounds, rtol=1e-10 if rounds > 2 else 1e-12)
 
 
 def test_a_network_of_layers_is_one_program() -> None:
@@ -238,7 +238,7 @@ def test_under_measured_every_call_counts_once() -> None:
         decorated(fast)
         measured(plain)
     assert fast.count == plain.count == 60
-    np.testing.assert_allclose(fast.u, plain.u, rtol=1e-7)
+    same(plain, fast)
 
 
 def in_pieces(wave, n):

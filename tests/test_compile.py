@@ -62,7 +62,7 @@ def test_run(shape, dtype):
         (result,) = executable.run([a, b, 2.5])
         expected = a * 2.5 + b * 3
         assert result.dtype == dtype and result.shape == shape and not result.flags.writeable
-        np.testing.assert_allclose(result, expected, rtol=1e-6)
+        np.testing.assert_allclose(result, expected, rtol=1e-6 if dtype == np.float32 else 1e-12)
 
 
 def test_scalars_of_all_dtypes_are_packed():

@@ -26,7 +26,7 @@ def test_without_a_test(capsys):
     assert "self-test" not in capsys.readouterr().out
 
 
-@pytest.mark.filterwarnings("ignore")  # of the row that is broken on purpose
+@pytest.mark.filterwarnings("ignore:autojit .check:autojit.AutojitWarning")  # of the row that is broken on purpose
 def test_a_difference_is_told(capsys, monkeypatch):
     row = TABLE["np.sin"]
 

@@ -50,7 +50,7 @@ def test_a_plan_that_has_become_slower_is_given_up(monkeypatch):
     monkeypatch.setattr(doubt, "FASTER", 1e9)  # whatever the machine does
     fast, probe = kept(monkeypatch, waves, X)
     for _ in range(200):
-        assert np.allclose(fast(X), waves(X), rtol=1e-12)
+        assert np.allclose(fast(X), waves(X), rtol=1e-12, atol=1e-12)
     (plan,) = probe.plans
     assert plan.is_native and plan.reason.id == "slower" and "of late" in plan.reason.detail
     assert fast.explain(X).history[-1].what == "left"
@@ -169,7 +169,7 @@ def test_calls_that_the_plan_refuses_are_looked_at_by_others(monkeypatch):
     fast, _ = kept(monkeypatch, waves, X)
     for k in range(200):
         x = X if k % 2 else X[: 1000 + k]
-        assert np.allclose(fast(x), waves(x), rtol=1e-12)
+        assert np.allclose(fast(x), waves(x), rtol=1e-12, atol=1e-12)
 
 
 def test_an_exception_in_numpys_turn(monkeypatch):
@@ -182,7 +182,7 @@ def test_an_exception_in_numpys_turn(monkeypatch):
     fast, _ = kept(monkeypatch, checked, X, 2)
     for k in range(200):
         if k % 5:
-            assert np.allclose(fast(X, 2), checked(X, 2))
+            assert np.allclose(fast(X, 2), checked(X, 2), rtol=1e-12, atol=1e-12)
         else:
             with pytest.raises(ZeroDivisionError):
                 fast(X, 0)
@@ -197,5 +197,5 @@ def test_a_look_that_cannot_begin_leaves_the_answer(monkeypatch):
     monkeypatch.setattr(doubt, "native_plan", fails)
     (plan,) = probe.plans
     for _ in range(200):
-        assert np.allclose(fast(X), waves(X), rtol=1e-12)
+        assert np.allclose(fast(X), waves(X), rtol=1e-12, atol=1e-12)
     assert probe.plans == (plan,)

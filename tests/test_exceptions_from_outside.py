@@ -64,7 +64,10 @@ CASES = [(function, name) for function in (writes, on_the_host, draws) for name 
 
 
 # Python drops what is raised in a finalizer or in a callback of the garbage collector (jax has one), and only tells it.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # exceptions come anywhere
+dropped = pytest.mark.filterwarnings(r"ignore:(?s).*\.Late\b:pytest.PytestUnraisableExceptionWarning")
+
+
+@dropped
 @pytest.mark.parametrize(("function", "handler"), [*CASES, (writes, "once")])
 def test_a_timeout_is_not_lost(function, handler):
     # A check runs the statements, too, whose own exceptions it compares: without its handler one is taken for these.
@@ -114,7 +117,7 @@ def test_a_timeout_is_not_lost_in_a_capture():
     assert fast(np.ones(9)) == 36
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # see above
+@dropped
 def test_a_timeout_is_not_lost_in_a_check():
     # A check draws, runs the statements and compares: somewhere in each of these an exception arrives.
     fast, n = aj.autocluster(draws, policy="eager", check=True), 1_000_000
@@ -137,7 +140,7 @@ def test_a_timeout_is_not_lost_in_a_check():
         signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # see above
+@dropped
 def test_a_timeout_of_another_thread_is_not_lost():
     fast, n = aj.autocluster(writes, policy="eager", check=False), 1_000_000  # see above
     fast(np.ones(n), np.ones(n))

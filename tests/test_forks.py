@@ -13,7 +13,9 @@ START = """
 import multiprocessing, os, signal, warnings
 import numpy as np
 import autojit as aj
-warnings.simplefilter("ignore")  # Python and jax warn of forks with threads; such forks are what is tested
+for category in (DeprecationWarning, RuntimeWarning):  # of forks with threads; such forks are what is tested
+    warnings.simplefilter("ignore", category)
+warnings.simplefilter("error", aj.AutojitWarning)
 
 @aj.autocluster(policy="eager")
 def f(x):

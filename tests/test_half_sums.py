@@ -27,8 +27,10 @@ def test_along_any_axis(text: str, order: str) -> None:
     for axis in (0, 1, None):
         want = function(ORDERS[order], axis)
         for _ in range(2):
+            got = fast(ORDERS[order], axis)
+            assert got.dtype == want.dtype
             # One unit in the last place: a sum of one loop may be rounded the other way.
-            np.testing.assert_allclose(fast(ORDERS[order], axis), want, rtol=2**-10, atol=0)
+            np.testing.assert_allclose(got, want, rtol=2**-10, atol=0)
 
 
 def test_a_plan_is_not_taken_for_another_memory_order() -> None:
@@ -46,5 +48,7 @@ def test_a_buffer_ends_a_loop() -> None:
 def test_vectors_are_compiled() -> None:
     fast = aj.autocluster(policy="eager")(lambda x: x.sum() + x.std())
     x = LONG[:, 0].copy()
-    np.testing.assert_allclose(fast(x), x.sum() + x.std(), rtol=2**-10)
+    got, want = fast(x), x.sum() + x.std()
+    assert got.dtype == want.dtype
+    np.testing.assert_allclose(got, want, rtol=2**-10)
     assert fast.cache_info().compiles == 1

@@ -173,7 +173,9 @@ def test_a_program_behaves_as_without(folder):
 @pytest.mark.parametrize("flags", ["--policy=eager", "--policy=native", "--auto_jit=0"])
 def test_with_other_policies(folder, flags):
     plain, fast = run(folder, "program.py", launched=False), run(folder, flags, "program.py")
-    assert (fast.stdout, fast.returncode) == (plain.stdout, 3)
+    # Under `eager` each argument of a recursive function may count as a kind of call of its own.
+    told = re.sub(r".*\[too-many-plans\].*\n(  .*\n)?", "", fast.stderr)
+    assert (fast.stdout, told, fast.returncode) == (plain.stdout, plain.stderr, 3)
 
 
 def test_functions_are_compiled_in_their_place(folder):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,20 +19,10 @@ from tests.programs_strategy import Program
 
 #: Seeds of the programs that every run of the tests tries; `python -m tests.fuzz --loops` tries others.
 SEEDS, MORE_SEEDS = range(30), range(30, 100)
-#: Those that fail, and what is known about them.
-KNOWN: dict[int, str] = {}
 
 
 def made(seed: int) -> Program:
     return make_loop_program(random.Random(seed))
-
-
-def seeds(numbers: range) -> list[Any]:
-    """Seeds as parameters of a test."""
-    return [
-        pytest.param(seed, marks=[pytest.mark.xfail(reason=KNOWN[seed], strict=True)] if seed in KNOWN else [])
-        for seed in numbers
-    ]
 
 
 def judge_seed(seed: int) -> None:
@@ -44,12 +33,12 @@ def judge_seed(seed: int) -> None:
         raise AssertionError(f"seed {seed}: {error}\n{program}") from None
 
 
-@pytest.mark.parametrize("seed", seeds(SEEDS))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_random_loops(seed):
     judge_seed(seed)
 
 
-@pytest.mark.parametrize("seed", seeds(MORE_SEEDS))
+@pytest.mark.parametrize("seed", MORE_SEEDS)
 def test_what_capture_makes_of_random_loops(seed):
     """The captured programs, run in NumPy."""
     with evaluated():

@@ -135,7 +135,7 @@ def load(text: str, name: str, namespace: dict[str, object]) -> types.FunctionTy
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     try:
         exec(compile(text, file, "exec"), namespace)
-    except Exception:  # a default value that is not there, say
+    except NameError:  # a default value that is not there
         return None
     return namespace[name]  # type: ignore[return-value] -- a function, by its text
 

@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 import pytest
+from scipy import linalg
 
 import autojit as aj
 from autojit.ir.verify import GraphError, verify
@@ -170,8 +171,6 @@ def test_parts_that_change_places(flags):
 
 
 def test_a_host_function_that_returns_its_argument():
-    linalg = pytest.importorskip("scipy.linalg")  # no dependency: what it does with small arrays is what is tested
-
     def write(x, y):
         y[1:3] = linalg.hessenberg(x)  # of 2 x 2: the argument itself
         x[:1] = x[:1] * 100 + 1

@@ -65,18 +65,20 @@ def test_warnings_that_were_shown_are_not_shown_again():
     assert [str(one.message) for one in seen].count("the step size is large") == 1
 
 
-def test_warnings_of_numpy_that_were_shown_are_heard():
-    """A dtype that NumPy warns of is heard again at capture, though it was shown before."""
+def test_values_of_what_numpy_has_warned_of():
+    """A warning that was shown before keeps nothing from the capture; no others are given."""
     x = np.ones(5)
 
     def function(x):
         return np.std(x, ddof=7) + x.sum()
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("default")
         expected = function(x)
+        texts = {str(one.message) for one in seen}
         for _ in range(2):
             np.testing.assert_array_equal(aj.autocluster(function, policy="eager")(x), expected)
+    assert texts and {str(one.message) for one in seen} == texts
 
 
 def test_functions_that_are_left_to_numpy_warn_once():

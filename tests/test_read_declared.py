@@ -88,9 +88,10 @@ def test_the_function_that_is_given_is_called(function, given):
     for one in (*given, *given):
         try:
             expected = function(X.copy(), one)
-        except TypeError:  # of `next_fast_len`
-            with pytest.raises(TypeError):
+        except TypeError as error:  # of `next_fast_len`
+            with pytest.raises(TypeError) as caught:
                 fast(X.copy(), one)
+            assert type(caught.value) is type(error) and str(caught.value) == str(error)
             continue
         assert_same(fast(X.copy(), one), expected, 1e-12)
 

@@ -37,8 +37,9 @@ def compare(function, *calls):
             with np.errstate(all="ignore"):
                 wanted = function(*theirs)
         except Exception as error:
-            with np.errstate(all="ignore"), pytest.raises(type(error)):
+            with np.errstate(all="ignore"), pytest.raises(type(error)) as caught:
                 fast(*mine)
+            assert type(caught.value) is type(error) and str(caught.value) == str(error)
         else:
             with np.errstate(all="ignore"):
                 same(fast(*mine), wanted)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import autojit as aj
+from tests.helpers import assert_same
 
 RNG = np.random.default_rng(0)
 A = RNG.random((12, 12))
@@ -153,12 +154,6 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-def agree(one, other):
-    if isinstance(one, tuple):
-        return len(one) == len(other) and all(map(agree, one, other))
-    return np.shape(one) == np.shape(other) and np.allclose(one, other, rtol=1e-9, atol=1e-300)
-
-
 @pytest.mark.filterwarnings("error::autojit.AutojitWarning")
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program[0].__name__)
 def test_as_in_numpy(program):
@@ -166,8 +161,8 @@ def test_as_in_numpy(program):
     fast = aj.autocluster(policy="eager")(function)
     for _ in range(2):
         ours, theirs = ([array.copy(order="K") for array in given] for _ in range(2))
-        assert agree(fast(*ours), function(*theirs))
-        assert agree(tuple(ours), tuple(theirs))
+        assert_same(fast(*ours), function(*theirs), 1e-9)
+        assert_same(ours, theirs, 1e-9)
 
 
 def test_a_part_of_a_row_and_one_of_a_column_that_do_not_meet_are_one_program():

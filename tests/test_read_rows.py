@@ -104,14 +104,13 @@ def counted(x):
 
 
 def test_questions_do_not_warn():
-    fast = aj.autocluster(policy="eager")(counted)
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        fast(np.linspace(0, 1, 9))
-    with warnings.catch_warnings(record=True) as expected:
-        warnings.simplefilter("always")
-        counted(np.linspace(0, 1, 9))
-    assert len(found) == len(expected)
+    fast, heard = aj.autocluster(policy="eager")(counted), []
+    for function in (fast, fast, fast, counted):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("default")  # under "error" and "always" NumPy answers
+            function(np.linspace(0, 1, 9))
+        heard.append([str(each.message) for each in found])
+    assert heard == [heard[-1]] * 4 and fast.cache_info().hits
 
 
 # ---- what is refused

@@ -107,7 +107,9 @@ def report(x, path):
 
 
 # Python warns of a file that is closed by nobody, as without autojit.
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings(
+    "ignore:unclosed file:ResourceWarning", "ignore:(?s).*unclosed file:pytest.PytestUnraisableExceptionWarning"
+)
 def test_closures_are_not_held(tmp_path):
     fast = aj.autocluster(report)
     for turn in range(2):

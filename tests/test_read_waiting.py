@@ -104,9 +104,11 @@ def test_the_least_integer_of_its_type_does_not_warn():
         return x
 
     fast = aj.autocluster(f, policy="eager")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        np.testing.assert_array_equal(fast(np.ones(10), 5, np.int8(-128)), f(np.ones(10), 5, np.int8(-128)))
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("default")  # under "error" and "always" NumPy answers
+        for _ in range(3):
+            np.testing.assert_array_equal(fast(np.ones(10), 5, np.int8(-128)), f(np.ones(10), 5, np.int8(-128)))
+    assert not [str(each.message) for each in found] and fast.cache_info().hits
 
 
 class Cyclic:
@@ -150,7 +152,7 @@ def test_a_finalizer_in_a_capture_may_wait_for_who_waits_for_the_capture(monkeyp
     found["captures"] = fast(np.ones(1000))
     thread.join(60)
     assert not thread.is_alive()
-    assert found == {"holder": product(np.ones(1001)), "captures": pytest.approx(product(np.ones(1000)))}
+    assert found == {"holder": product(np.ones(1001)), "captures": pytest.approx(product(np.ones(1000)), rel=1e-12)}
 
 
 def plan_of(seconds, numpy_seconds):

@@ -105,17 +105,15 @@ def test_quotients_of_large_ints_are_rounded_once(decorator):
     assert same_bits(quotients, a[1:2], b[1:2], decorator=aj.autocluster(policy="eager")).cache_info().traps == 0
 
 
-#: What NumPy 2.5 no longer does.
-FLAT_CROSSES = pytest.mark.skipif(not hasattr(np, "row_stack"), reason="vectors of two numbers have no cross product here")
 FLAT, THIRD = np.array([[1.0, 2.0], [0.5, -1.0]]), np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]])
 
 
 @pytest.mark.parametrize(
     ("function", "args"),
     [
-        pytest.param(lambda a, b: np.cross(a, b), (FLAT, FLAT[::-1].copy()), marks=FLAT_CROSSES),
-        pytest.param(lambda a, b: np.cross(a, b), (FLAT, THIRD), marks=FLAT_CROSSES),
-        pytest.param(lambda a, b: np.cross(a, b, axis=0), (THIRD, THIRD + 1), marks=FLAT_CROSSES),
+        (lambda a, b: np.cross(a, b), (FLAT, FLAT[::-1].copy())),
+        (lambda a, b: np.cross(a, b), (FLAT, THIRD)),
+        (lambda a, b: np.cross(a, b, axis=0), (THIRD, THIRD + 1)),
         (lambda a, b, c: np.maximum(a, b, c), (THIRD, THIRD + 1, np.zeros((2, 3)))),
         (lambda a, b, c: np.minimum(a, b, c), (THIRD, THIRD + 1, np.zeros((2, 3)))),
         (lambda a: np.fft.fftn(a, s=(2, 2)), (THIRD,)),
@@ -123,6 +121,12 @@ FLAT, THIRD = np.array([[1.0, 2.0], [0.5, -1.0]]), np.array([[1.0, 2.0, 3.0], [0
     ],
 )
 def test_what_is_deprecated_warns_at_each_call(function, args):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        is_refused = outcome(function, args, {}).error is not None  # by later versions of NumPy
+    if is_refused:
+        check(function, *args)
+        return
     fast = aj.autocluster(policy="eager")(function)
     with pytest.warns(DeprecationWarning):
         expected = function(*args)

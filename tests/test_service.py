@@ -188,8 +188,9 @@ def test_one_that_dies_is_replaced(folder, when):
         folder,
         f"""
 import warnings
+from autojit import AutojitWarning
 from autojit.launch.module_loops import LOOPS
-warnings.simplefilter("ignore")  # what was being compiled stays NumPy's, which is told
+warnings.simplefilter("ignore", AutojitWarning)  # what was being compiled stays NumPy's, which is told
 heat({when})
 for pid in pids():
     os.kill(pid, signal.SIGKILL)

@@ -57,12 +57,12 @@ def test_a_program_that_the_caller_waits_for_is_compiled_here(tmp_path):
         tmp_path,
         """
         x = np.linspace(0, 1, 100)
-        np.testing.assert_allclose(aj.jit_compile(lambda x: np.sin(x) * 2)(x), np.sin(x) * 2)
+        np.testing.assert_allclose(aj.jit_compile(lambda x: np.sin(x) * 2)(x), np.sin(x) * 2, rtol=1e-12)
         print(len(pids()), set(here))
         probes = step.__autojit_controller__.probes
         print(heat(lambda: any(not plan.is_native for probe in probes.values() for plan in probe.plans)), len(pids()))
         here.clear()
-        np.testing.assert_allclose(aj.jit_compile(lambda x: np.cos(x) * 3)(x), np.cos(x) * 3)
+        np.testing.assert_allclose(aj.jit_compile(lambda x: np.cos(x) * 3)(x), np.cos(x) * 3, rtol=1e-12)
         print(set(here))
         """,
     )
@@ -130,7 +130,7 @@ def test_one_that_dies_again_and_again_leaves_what_the_program_waits_for(tmp_pat
                 print(type(error).__name__)
         SERVICE.patient = 0
         x = np.linspace(0, 1, 100)
-        np.testing.assert_allclose(aj.jit_compile(lambda x: np.sin(x) * 2)(x), np.sin(x) * 2)
+        np.testing.assert_allclose(aj.jit_compile(lambda x: np.sin(x) * 2)(x), np.sin(x) * 2, rtol=1e-12)
         print(heat(lambda: told), len(pids()), len(told))
         """,
     )

@@ -155,6 +155,7 @@ def problems_of(run: Run, outputs: list[np.ndarray], flags: list[np.ndarray]) ->
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_row_gives_numpys_bits(row: Op) -> None:
     runs = exact_runs(row)
+    assert runs or not random_cases(row) or row.name.startswith("math.")  # which takes no arrays
     problems = [text for run, found in zip(runs, lowered(runs), strict=True) for text in problems_of(run, *found)]
     assert not problems, "\n".join(problems[:20])
 

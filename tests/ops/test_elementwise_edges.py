@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -168,10 +170,9 @@ EXPONENTS = [
 @pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "uint64", "float16", "float64", "complex64"])
 def test_fast_power_is_what_numpy_does(dtype, exponent):
     base = np.array([1, 1, 1]).astype(dtype)
-    try:
+    Spy.called = ""
+    with contextlib.suppress(ValueError, OverflowError):  # of negative powers: the ufunc raises it
         base.view(Spy) ** exponent
-    except (ValueError, OverflowError) as error:
-        pytest.skip(f"NumPy refuses it: {error}")
     ufunc = fast_power(spec_of(base), exponent)
     assert (ufunc or np.power).__name__ == Spy.called
 
@@ -298,6 +299,7 @@ def test_the_direction_of_complex_numbers_whose_size_overflows(dtype):
         expected = np.sign(z)
         actual = aj.autocluster(policy="eager")(lambda z: np.sign(z))(z)
     for got, wanted in ((actual.real, expected.real), (actual.imag, expected.imag)):
-        np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-37)  # subnormal quotients
+        rtol, atol = (1e-6, 1e-37) if dtype is np.complex64 else (1e-12, 1e-307)
+        np.testing.assert_allclose(got, wanted, rtol=rtol, atol=atol)  # subnormal quotients
         known = ~np.isnan(wanted)
         np.testing.assert_array_equal(np.signbit(got)[known], np.signbit(wanted)[known])

@@ -64,5 +64,5 @@ def test_what_reads_a_transform_may_want_columns(transform):
         x = rng.standard_normal(shape) + 4 * np.eye(4)
         fast = aj.jit_compile(programs)
         for one, other in zip(fast(x), programs(x), strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
+            np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-11)  # inverses add to it
         assert fast.cache_info().hits == 1

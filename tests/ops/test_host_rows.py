@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from op_checks import check_samples
+from scipy import linalg, ndimage, signal, special
 
 from autojit.errors import CannotCapture, Trapped
 from autojit.ir.spec import spec_of
@@ -26,8 +27,6 @@ def test_data_decides_the_bins():
 
 
 def test_functions_of_scipy_are_pure():
-    special = pytest.importorskip("scipy.special")  # an extra of the tests
-    signal = pytest.importorskip("scipy.signal")  # an extra of the tests
     for function in (special.gamma, special.logsumexp, signal.fftconvolve):
         row = host.host_function(function)
         assert row is host.host_function(function)
@@ -63,11 +62,9 @@ def test_declared_functions():
 
 
 def test_effects_and_odd_results_are_refused():
-    linalg = pytest.importorskip("scipy.linalg")  # an extra of the tests
     a = np.eye(2)
     with pytest.raises(Trapped):
         host.host_function(linalg.inv).call(a, overwrite_a=True)
-    ndimage = pytest.importorskip("scipy.ndimage")  # an extra of the tests
     with pytest.raises(Trapped):
         host.host_function(ndimage.generic_filter).call(a, np.sum, size=2)
 
