@@ -21,6 +21,7 @@ from autojit.capture.values import (
     Flat,
     Items,
     Known,
+    LoopInt,
     Masked,
     Opaque,
     Ragged,
@@ -151,6 +152,9 @@ class Arrays(PythonNumbers):
                 exponent = Known(self.demand(exponent))
         ufunc = None
         whole = base.full if isinstance(base, Masked | Ragged) else base
+        if is_operator and _is_int_of_run(exponent) and isinstance(whole, Arr) and whole.dtype == np.bool_:
+            # NumPy's square of bools is int8, their other powers are int64.
+            raise CannotCapture("data-value", "an array of bools to the power of an int that only the run knows")
         if isinstance(whole, Arr) and isinstance(exponent, Known):
             ufunc = fast_power(whole.spec, exponent.value)
         elif isinstance(whole, Arr) and isinstance(exponent, Sym):
@@ -316,6 +320,13 @@ class Arrays(PythonNumbers):
     def operate(self, name: str, left: Any, right: Any) -> Any:
         """Apply one of Python's operators (the expressions' room provides it)."""
         raise NotImplementedError
+
+
+def _is_int_of_run(value: Any) -> bool:
+    """Whether it is, or may be, a Python int that is not known before the run."""
+    if isinstance(value, Arr):
+        return value.dtype.kind == "i" and (value.kind == "python" or value.python is not None)
+    return isinstance(value, LoopInt) or (isinstance(value, Sym) and type(value.value) is int)
 
 
 __all__ = ["BINARY", "COMPARE", "UNARY", "Arrays", "SliceParts", "Spec"]

@@ -171,6 +171,8 @@ class CaptureBuilder(Builder):
 
 
 def _may_raise(op: Op, inputs: Sequence[Operand]) -> bool:
+    if op.name in ("np.argmax", "np.argmin"):
+        return False  # they trap where XLA's roundings differ, which is seldom
     return op.family not in ("elementwise", "contraction") or any(operand.spec.dtype.kind == "O" for operand in inputs)
 
 

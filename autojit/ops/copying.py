@@ -258,11 +258,17 @@ COPIES = (
 # ---- taking
 
 
+def _check_mode(params: dict[str, Any]) -> None:
+    """Refuse what is none of the three words; NumPy knows other spellings and numbers."""
+    mode = params.get("mode", "raise")
+    if not (isinstance(mode, str) and mode in ("raise", "wrap", "clip")):
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
+
+
 def _take_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
     a, indices = specs
     axis = params.get("axis")
-    if params.get("mode", "raise") not in ("raise", "wrap", "clip"):
-        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{params['mode']}')")
+    _check_mode(params)
     shape = (a.size,) if axis is None else a.shape
     axis = axis or 0
     if not -len(shape) <= axis < len(shape):
@@ -395,6 +401,7 @@ def _checked_indices(indices: Any, length: int, mode: str, trap: Trap) -> Any:
 
 def _choose_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
     a, *choices = specs
+    _check_mode(params)
     if len(choices) > 30:
         raise CannotCapture("keyword", "`np.choose` of more than 30 arrays")
     if a.dtype.kind not in "iub":

@@ -61,6 +61,9 @@ def _lower(function: np.ufunc) -> Callable[..., Any]:
         if not _is_multiplied_out(known):
             trap_if(of_large(base), trap)  # its absolute value may be infinite, and so the logarithm
         x, y = exact.broadcast(*xs, shape=node.outputs[0].spec.shape)
+        if kind(x) == "c" and known is None and node.specs[1].weak and node.specs[1].dtype.kind == "i":
+            # NumPy's `**` takes the square, whose zeros keep their signs.
+            trap_if(((y == 2) & (x == 0) & (exact.signbit(lax.real(x)) | exact.signbit(lax.imag(x)))).any(), trap)
         if kind(x) == "f" and not _is_other_than_half(node.inputs[1]):
             # NumPy's loops take the square root for an exponent that stands still; these bases tell the two apart.
             trap_if(((y == 0.5) & ((x == -jnp.inf) | ((x == 0) & exact.signbit(x)))).any(), trap)

@@ -80,12 +80,16 @@ def _clip_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> An
 
 
 def _bound(operand: Any, x: Any, array: Spec, dtype: np.dtype, lower: bool, trap: Callable[[Any], None]) -> Any:
-    """A bound in the result's dtype. A Python int outside the array's dtype bounds nothing, or raises."""
-    if operand.spec.weak and operand.spec.dtype.kind == "i" and array.dtype.kind in "iu" and dtype == array.dtype:
+    """A bound in the result's dtype. A Python int that this cannot hold bounds no integers, or raises."""
+    if operand.spec.weak and operand.spec.dtype.kind == "i" and dtype.kind in "iu":
         info = np.iinfo(dtype)
         least, most = int(info.min), min(int(info.max), 2**63 - 1)
         value = operand.value if isinstance(operand, Const) else x
-        trap_if(value > most if lower else value < least, trap)
+        is_kept = array.dtype == np.bool_  # NumPy drops what bounds nothing for arrays of integers alone
+        if lower or is_kept:
+            trap_if(value > most, trap)
+        if not lower or is_kept:
+            trap_if(value < least, trap)
         x = jnp.clip(x, max(least, -(2**63)), most)
     return exact.cast(x, dtype)
 

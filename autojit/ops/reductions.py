@@ -16,7 +16,7 @@ from autojit.ops import reductions_extremes as extremes
 from autojit.ops import reductions_moments as moments
 from autojit.ops import reductions_scan as scan
 from autojit.ops import reductions_selected as selected
-from autojit.ops.families import row, trap_if
+from autojit.ops.families import row, trap_if, wants_trap
 from autojit.ops.reductions_common import check_half, normal_axes, reduced_shape, reduction, run_dummy
 from autojit.ops.reductions_products import of_nanproduct, of_product
 from autojit.ops.ufunc_methods import methods_of, outer_row
@@ -42,9 +42,10 @@ def _ptp(x: Any, axes: tuple[int, ...], node: Any) -> Any:
 
 
 def _position(largest: bool) -> Callable[..., Any]:
-    def rule(x: Any, axes: tuple[int, ...], node: Any) -> Any:
+    @wants_trap
+    def rule(x: Any, axes: tuple[int, ...], node: Any, trap: Callable[[Any], None]) -> Any:
         axis = None if node.keywords.get("axis") is None or x.ndim == 0 else axes[0]
-        return extremes.position(x, axis, largest)
+        return extremes.position(x, axis, largest, trap)
 
     return rule
 

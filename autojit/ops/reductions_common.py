@@ -14,8 +14,9 @@ from autojit.ir.warned import asked
 from autojit.ops import exact
 from autojit.ops.families import check_dtypes, row, small_dummy, trap_if
 
-#: `rule(x, axes, node) -> result`, with the reduced axes dropped. `axes` are sorted and not negative.
-Rule = Callable[[Any, tuple[int, ...], Any], Any]
+#: `rule(x, axes, node) -> result`, with the reduced axes dropped. `axes` are sorted and not negative. Rules marked with
+#: `wants_trap` take `trap` too.
+Rule = Callable[..., Any]
 
 #: The elements that NumPy casts at once.
 _BUFFER = 8192
@@ -119,7 +120,8 @@ def reduction_lower(rule: Rule, axis: Any = None, check: Rule | None = None) -> 
         axes = normal_axes(node.keywords.get("axis", axis), xs[0].ndim)
         if check is not None:
             trap_if(check(xs[0], axes, node), trap)
-        result = rule(xs[0], axes, node)
+        more = {"trap": trap} if getattr(rule, "wants_trap", False) else {}
+        result = rule(xs[0], axes, node, **more)
         spec = node.outputs[0].spec
         return (exact.cast(result, spec.dtype).reshape(spec.shape),)
 
@@ -163,7 +165,7 @@ def reduction(
         params=params,
         infer=reduction_infer(function, axis, kinds, dtypes, adds=adds, fits=fits),
         lower=reduction_lower(rule, axis, check),
-        traps=check is not None,
+        traps=check is not None or getattr(rule, "wants_trap", False),
         sharding="reduction",
         fuses=True,
         **more,

@@ -7,6 +7,7 @@ to that library, keeps NaN, and still fuses with what makes its operand.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from autojit.jax_names import jnp, lax
 from autojit.ops import stages
 from autojit.ops.elementwise_arithmetic import kind
+from autojit.ops.families import trap_if
 
 #: From this length on the place of an extreme in a vector is sought by rows, which run in parallel.
 _LONG = 4096
@@ -80,28 +82,35 @@ def _worst(x: Any, largest: bool) -> Any:
     return np.array(-np.inf if largest else np.inf, x.dtype)
 
 
-def position(x: Any, axis: int | None, largest: bool) -> Any:
+def position(x: Any, axis: int | None, largest: bool, trap: Callable[[Any], None]) -> Any:
     """`np.argmax` or `np.argmin` as int64, the axis dropped. NaN wins, then the first of equal elements."""
     if axis is None:
-        return _position_of_vector(x.reshape(-1), largest)
+        return _position_of_vector(x.reshape(-1), largest, trap)
     if x.dtype == jnp.float16:
         x = x.astype(jnp.float32)
     if kind(x) == "b":
         x = x.astype(jnp.int32)
     if (axis == x.ndim - 1 or stages.are_useful(x, (axis,))) and x.shape[axis] < 2**31:
-        return _first_equal(x, axis, largest)
+        return _first_equal(x, axis, largest, trap)
     return (lax.argmax if largest else lax.argmin)(x, axis, jnp.int64)
 
 
-def _first_equal(x: Any, axis: int, largest: bool) -> Any:
+def _first_equal(x: Any, axis: int, largest: bool, trap: Callable[[Any], None]) -> Any:
+    """The place of the first element that is the extreme.
+
+    XLA computes `x` twice where it fuses it, and may contract a product and a sum in one of the two alone. Then nothing
+    need be equal to the extreme, which traps: one reduction of values and places takes twice as long, or longer.
+    """
     best = jnp.expand_dims(_extreme(x, (axis,), largest), axis)
     place = lax.broadcasted_iota(jnp.int32, x.shape, axis)
     hit = (x == best) | (x != x)
-    places = jnp.where(hit, place, np.int32(x.shape[axis]))
-    return _extreme(places, (axis,), False).astype(jnp.int64)
+    length = np.int32(x.shape[axis])
+    places = _extreme(jnp.where(hit, place, length), (axis,), False)
+    trap_if(places == length, trap)
+    return places.astype(jnp.int64)
 
 
-def _position_of_vector(x: Any, largest: bool) -> Any:
+def _position_of_vector(x: Any, largest: bool, trap: Callable[[Any], None]) -> Any:
     """Find the row, then the place in the row: the second step reads one row only."""
     if x.dtype == jnp.float16:
         x = x.astype(jnp.float32)
@@ -109,8 +118,8 @@ def _position_of_vector(x: Any, largest: bool) -> Any:
         x = x.astype(jnp.int32)
     rows = row_count(x.shape[0])
     if rows == 1:
-        return position(x, 0, largest)
+        return position(x, 0, largest, trap)
     table = x.reshape(rows, -1)
-    row = position(_extreme(table, (1,), largest), 0, largest)
-    place = position(lax.dynamic_index_in_dim(table, row, 0, keepdims=False), 0, largest)
+    row = position(_extreme(table, (1,), largest), 0, largest, trap)
+    place = position(lax.dynamic_index_in_dim(table, row, 0, keepdims=False), 0, largest, trap)
     return row * table.shape[1] + place

@@ -30,6 +30,8 @@ def _infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
     dtype = np.dtype(params["dtype"])
     if x.shape != mask.shape or mask.dtype != np.bool_ or dtype.name not in ("float32", "float64"):
         raise TypeError("the sum and the number of elements that a mask of another kind selects")
+    if x.dtype.kind == "c":
+        raise TypeError("this cast is not compiled: NumPy warns that it discards the imaginary part")
     return Spec((), dtype, "scalar"), Spec((), np.dtype(np.int64), "scalar")
 
 

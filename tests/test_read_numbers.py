@@ -1,0 +1,118 @@
+"""Findings of reading the rules of numbers: modes, powers, bounds and places that are not NumPy's."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autojit as aj
+
+BOOLS = np.array([True, False])
+#: Whether a product is rounded before it is added up decides which of two numbers near zero this makes.
+FACTOR = 1 + 2.0**-30
+NEAR = -(1 + 2.0**-29)
+
+
+def run(function, *args) -> Any:
+    try:
+        return function(*(arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args))
+    except Exception as error:
+        return type(error)
+
+
+def same(function, *args):
+    wanted, fast = run(function, *args), aj.autocluster(function, policy="eager")
+    for _ in range(2):
+        found = run(fast, *args)
+        if isinstance(wanted, type):
+            assert found is wanted
+        else:
+            assert type(found) is type(wanted) and found.dtype == wanted.dtype
+            assert found.tobytes() == wanted.tobytes()
+    return fast.cache_info()
+
+
+@pytest.mark.parametrize("mode", [None, 0, 1, 2, "foo", "CLIP", b"clip", "raise", "wrap", "clip"])
+@pytest.mark.parametrize("indices", [np.array([0, 3, 1]), np.array([0, 1, 1])])
+def test_modes_of_choose(mode, indices):
+    same(lambda i, a, b: np.choose(i, (a, b), mode=mode), indices, np.arange(3.0), np.arange(3.0) + 10)
+
+
+@pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0, 3.0])
+def test_powers_that_the_run_brings(exponent):
+    given = np.array([exponent])
+    same(lambda m, a: m ** int(a[0]), BOOLS, given)
+    same(lambda m, x, a: (m[x > 1] ** int(a[0])), BOOLS, np.array([1.0, 2.0]), given)
+    same(lambda m, a: np.power(m, int(a[0])), BOOLS, given)
+    same(lambda m, n: m**n, BOOLS, int(exponent))
+
+
+@pytest.mark.parametrize("zero", [complex(-0.0, 0.0), complex(0.0, -0.0), complex(-0.0, -0.0), 0j])
+def test_squares_of_complex_zeros(zero):
+    same(lambda z, a: z ** int(a[0]), np.array([zero, 1j, 2.0]), np.array([2.0]))
+
+
+@pytest.mark.parametrize("value", [-200, -1, 0, 2, 255, 256, 70000])
+@pytest.mark.parametrize("array", [np.array([1, 2, 3], np.uint8), np.array([1, -2, 3], np.int8), BOOLS[[0, 1, 0]]])
+def test_bounds_that_the_run_brings(array, value):
+    given = np.array([float(value)])
+    for dtype in (np.uint8, np.uint16, np.int16, np.int64, np.float32):
+        same(lambda x, y, a: np.clip(x, int(a[0]), y), array, np.full(3, 10, dtype), given)
+        same(lambda x, y, a: np.clip(x, y, int(a[0])), array, np.full(3, 2, dtype), given)
+
+
+def test_bounds_of_a_loop():
+    def f(x, high, out):
+        for k in range(-20, 20):
+            out[k + 20] = np.clip(x, k, high)
+        return out
+
+    same(f, np.array([1, 2, 3], np.uint8), np.full(3, 10, np.uint16), np.zeros((40, 3), np.uint16))
+
+
+@pytest.mark.parametrize(
+    "function", [lambda z, m: z[m].mean(dtype=float), lambda z, m: np.mean(z, dtype=np.float32, where=m)]
+)
+def test_means_that_drop_imaginary_parts(function):
+    x, mask = np.arange(4) + 1j, np.array([True, False, True, True])
+    fast = aj.autocluster(function, policy="eager")
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("default")  # a filter that asks for every warning is left to NumPy
+        fast(x, mask)
+    assert [each.category for each in found] == [np.exceptions.ComplexWarning]
+    assert not same(function, x.real.copy(), mask).native
+
+
+def greatest(c, a):
+    x = c + a[0] * a[1]
+    return np.argmax(x), np.max(x)
+
+
+def least(c, a):
+    x = c - a[0] * a[1]
+    return np.argmin(x), np.min(x)
+
+
+@pytest.mark.parametrize("length", [385, 577, 578, 1249, 4801])
+@pytest.mark.parametrize(("function", "sign"), [(greatest, 1), (least, -1)])
+def test_places_are_inside(function, sign, length):
+    c = np.full(length, -10.0 * sign)
+    c[-1] = NEAR * sign
+    fast = aj.autocluster(function, policy="eager")
+    for _ in range(2):
+        assert fast(c, np.full(2, FACTOR))[0] == length - 1
+
+
+def test_places_in_branches_are_compiled():
+    def f(x, out):
+        for k in range(40):
+            if x[k, 0] > 0.5:
+                out[k] = np.argmax(x[k])
+        return out
+
+    x = np.random.default_rng(3).random((40, 7))
+    info = same(f, x, np.zeros(40, np.int64))
+    assert info.hits and not info.native and not info.traps
