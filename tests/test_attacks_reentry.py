@@ -14,7 +14,7 @@ import pytest
 
 import autojit as aj
 from autojit.compile import cache as cache_module
-from autojit.compile import uninitialized, xla
+from autojit.compile import xla
 from autojit.compile.cache import ExecutableCache
 from autojit.compile.executable import Executable
 from autojit.compile.pool import Pool
@@ -98,12 +98,11 @@ def test_a_request_while_the_size_of_a_program_is_asked_for(monkeypatch) -> None
     assert cache.info().entries == 1
 
 
-@pytest.mark.parametrize("lock", ["device", "memory", "twins", "cache", "pool"])
+@pytest.mark.parametrize("lock", ["device", "twins", "cache", "pool"])
 def test_every_lock_may_be_taken_again_by_its_thread(lock) -> None:
     def take() -> bool:
         locks = {
             "device": xla._LOCK,
-            "memory": uninitialized._LOCK,
             "twins": Twins(Owner())._lock,
             "cache": ExecutableCache()._lock,
             "pool": Pool[Any](1)._lock,

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
+from autojit.compile.outside import comes_from_outside
 from autojit.compile.stored import Stored
 from autojit.errors import comes_from_a_signal, expected
 from autojit.logs import log
@@ -80,7 +81,7 @@ class DiskCache:
             try:
                 return make(stored)
             except Exception as error:  # whatever XLA says: the file is of no use here
-                if comes_from_a_signal(error):
+                if comes_from_outside(error):
                     raise
                 log.debug("a program in %s cannot be loaded: %s", self.root, error)
                 self.remove(key)
@@ -198,7 +199,7 @@ class DiskCache:
 
     def _check(self) -> None:
         try:
-            os.makedirs(self.root, mode=0o700, exist_ok=True)
+            _make(self.root)
             why = why_unsafe(self.root)
         except OSError as error:
             if comes_from_a_signal(error):
@@ -211,6 +212,20 @@ class DiskCache:
     def _give_up(self, why: str) -> None:
         self._may_store = False
         self.trouble = why
+
+
+def _make(directory: str) -> None:
+    """Make a directory and what is missing above it, each the user's alone, which `os.makedirs` makes the last only."""
+    if os.path.isdir(directory):
+        return
+    parent = os.path.dirname(directory)
+    if parent and parent != directory:
+        _make(parent)
+    try:
+        os.mkdir(directory, mode=0o700)
+    except FileExistsError:  # another process has made it
+        if not os.path.isdir(directory):
+            raise
 
 
 def _read(path: str) -> bytes:

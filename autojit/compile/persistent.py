@@ -14,6 +14,7 @@ import numpy as np
 
 from autojit.compile.disk import DiskCache
 from autojit.config import Config
+from autojit.errors import expected
 from autojit.jax_names import jax_version, version_file
 
 
@@ -43,11 +44,16 @@ def _base() -> str:
 
 @functools.lru_cache(maxsize=8)
 def opened(directory: str) -> DiskCache | None:
-    """The cache in a directory; an empty name means the default, which not every user has."""
+    """The cache in a directory; an empty name means the default, which not every user has.
+
+    A relative one is looked for from where the process is when it is first asked for.
+    """
     root = os.path.expanduser(directory) if directory else default_directory()
-    if root is not None and root.startswith("~"):  # of nobody whose home is known
+    if root is None or root.startswith("~"):  # of nobody whose home is known
         return None
-    return None if root is None else DiskCache(root, version, loose=_loosely())
+    with expected(OSError):  # the process may be in a folder that is gone
+        root = os.path.join(os.getcwd(), root)
+    return DiskCache(root, version, loose=_loosely())
 
 
 @functools.cache
@@ -81,7 +87,7 @@ def processors() -> int:
 def version() -> str:
     """A digest of what decides how a graph becomes machine code: autojit, jax, NumPy, XLA's flags, the processor."""
     parts = [
-        *sorted(_files(os.path.dirname(os.path.dirname(__file__)))),
+        *sources(),
         f"jax {jax_version()} numpy {np.__version__}",
         version_file("jaxlib")[1],
         *_environment(),
@@ -90,6 +96,15 @@ def version() -> str:
         str(processors()),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+@functools.cache
+def sources() -> tuple[str, ...]:
+    """Name, size and time of autojit's sources when this was first asked, which is before those that compile are read.
+
+    An upgrade in a running process changes the files, and not what compiles.
+    """
+    return tuple(sorted(_files(os.path.dirname(os.path.dirname(__file__)))))
 
 
 def _files(folder: str, inside: str = "") -> Iterator[str]:

@@ -32,34 +32,50 @@ class Pool(Generic[T]):
         # Reentrant: the garbage collector may drop an array, and so call `give`, at any allocation inside `take`, and
         # a signal handler may call either at the end of any call.
         self._lock = threading.RLock()
+        #: Whether the thread that has the lock is inside: a call in the middle of that one finds and leaves nothing.
+        self._is_busy = False
 
     def take(self, nbytes: int) -> T | None:
         """A buffer of exactly `nbytes` bytes, which now belongs to the caller, or `None`."""
         with self._lock:
-            free = self._free.get(nbytes)
-            if not free:
+            if self._is_busy:
                 return None
-            buffer = free.pop()
-            self.nbytes -= nbytes
-            self._was_used(nbytes)
-            return buffer
+            self._is_busy = True
+            try:
+                free = self._free.get(nbytes)
+                if not free:
+                    return None
+                buffer = free.pop()
+                self.nbytes -= nbytes
+                self._free.move_to_end(nbytes)
+                return buffer
+            finally:
+                self._is_busy = False
 
     def give(self, nbytes: int, buffer: T) -> None:
         """Hand over a buffer that nothing can reach any more."""
         with self._lock:
-            self._free.setdefault(nbytes, []).append(buffer)
-            self.nbytes += nbytes
-            self._was_used(nbytes)
-            self._trim(self.limit)
+            if self._is_busy:
+                return
+            self._is_busy = True
+            try:
+                self._free.setdefault(nbytes, []).append(buffer)
+                self.nbytes += nbytes
+                self._free.move_to_end(nbytes)
+                if self.nbytes > self.limit:
+                    self._trim(self.limit)
+            finally:
+                self._is_busy = False
 
     def clear(self) -> None:
         """Free everything."""
         with self._lock:
-            self._trim(0)
-
-    def _was_used(self, nbytes: int) -> None:
-        if nbytes in self._free:
-            self._free.move_to_end(nbytes)
+            if not self._is_busy:
+                self._is_busy = True
+                try:
+                    self._trim(0)
+                finally:
+                    self._is_busy = False
 
     def _trim(self, limit: int) -> None:
         while self.nbytes > limit and self._free:

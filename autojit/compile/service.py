@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 
+from autojit.compile.outside import has_arrived
 from autojit.compile.wire import Wire, wires
 from autojit.config import current
 from autojit.errors import AutojitError, comes_from_a_signal, expected
@@ -181,8 +182,11 @@ class Service:
 
         Without `is_wanted` this process has jax itself, and compiles what the program waits for.
         """
-        is_patient = threading.get_ident() == self.patient
+        is_patient = self._is_patient()
         return (not self.trouble or is_patient) if self.is_wanted else (is_patient and self.is_used)
+
+    def _is_patient(self) -> bool:
+        return threading.get_ident() == self.patient
 
     def ask(self, question: bytes) -> bytes:
         """The answer to a question.
@@ -193,9 +197,10 @@ class Service:
         Raises:
             CompilerEnded: There is no answer.
         """
-        while not (self.is_wanted or self._is_ready or self.trouble or self.is_closed or self._ends >= _MOST_ENDS):
-            self._look()
-            time.sleep(_LOOKS)
+        if not self.is_wanted or self._is_patient():
+            while not (self._is_ready or self.trouble or self.is_closed or self._ends >= _MOST_ENDS):
+                self._look()  # others do not wait for this thread meanwhile
+                time.sleep(_LOOKS)
         try:
             return self._ask(question)
         except _Gone:  # it has ended while nobody wanted anything, or was replaced
@@ -208,6 +213,8 @@ class Service:
         with self._lock:
             if self.is_closed or self._ends >= _MOST_ENDS:
                 raise CompilerEnded("the process that compiles has ended")
+            if self._is_leisurely and self._lines and not (self._is_ready or self._lines["later"].has_said()):
+                self._hang_up()  # nobody knows when it gets the time to start
             lines = self._started(leisurely=False)
             if lines and not self._is_ready:
                 self._wait_for_start()
@@ -215,7 +222,7 @@ class Service:
                 raise CompilerEnded(self.trouble or f"{_NOT_STARTED}: it ended at once")
         patience = PATIENCE if self._is_leisurely else None
         try:
-            return lines["later" if threading.get_ident() == self.patient else "now"].ask(question, patience)
+            return lines["later" if self._is_patient() else "now"].ask(question, patience)
         except AutojitError:  # nothing was asked
             raise
         except BaseException as error:  # also one of a signal: the answer would be taken for that to another question
@@ -249,7 +256,7 @@ class Service:
                 subprocess.run(words, pass_fds=theirs, env=environment, cwd="/", check=False)
                 self._lines = {name: _Line(mine) for name, (mine, _) in pairs.items()}
             except Exception as error:  # also where the program has put something of its own in the place of `run`
-                if comes_from_a_signal(error):
+                if has_arrived(error):
                     raise
                 self.trouble = f"{_NOT_STARTED}: {error}"
             finally:

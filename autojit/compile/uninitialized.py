@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import threading
 from typing import Any
 
 import numpy as np
@@ -84,10 +83,7 @@ def _capsule(function: Any) -> Any:
     return new(ctypes.cast(function, ctypes.c_void_p), None, None)
 
 
-# Reentrant: a signal handler or finalizer may need memory while the same thread compiles an allocator.
-_LOCK = threading.RLock()
-
-
+# Under no lock: two threads may compile the same, where one that waited might wait for a finalizer that waits for it.
 @functools.lru_cache(maxsize=256)
 def allocator(nbytes: int) -> Program:
     """The program whose result is `nbytes` bytes of memory that nobody has written to."""
@@ -107,9 +103,7 @@ def allocator(nbytes: int) -> Program:
 
 def allocate(nbytes: int) -> Any:
     """A jax array over `nbytes` bytes of fresh memory that XLA owns."""
-    with _LOCK:
-        program = allocator(nbytes)
-    (buffer,) = program.launch([])
+    (buffer,) = allocator(nbytes).launch([])
     if nbytes >= HUGE_BYTES and _madvise is not None:
         start = buffer.unsafe_buffer_pointer()
         first = -(-start // _PAGE) * _PAGE

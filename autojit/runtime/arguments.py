@@ -7,7 +7,7 @@ from typing import Any
 
 from autojit.capture.capture import Capture
 from autojit.capture.streams import render, streams_of
-from autojit.runtime.interrupts import comes_from_a_signal
+from autojit.compile.outside import has_arrived
 from autojit.runtime.plan import Plan
 
 
@@ -46,7 +46,7 @@ def _function(capture: Capture, names: dict[str, Any], lines: Sequence[str], res
         try:
             found = names["found"](*values)
         except Exception as error:  # an object has changed its structure, or a draw raises
-            if comes_from_a_signal(error):
+            if has_arrived(error):
                 raise
             return None
         return found if isinstance(found, list) else None

@@ -14,12 +14,12 @@ import numpy as np
 from autojit.capture.reference import reference
 from autojit.capture.regions import END, RETURN
 from autojit.capture.streams import is_unseeded
+from autojit.compile.outside import has_arrived
 from autojit.errors import AutojitWarning
 from autojit.ir.graph import Graph
 from autojit.runtime.agree import compare, is_record, tolerance_of
 from autojit.runtime.arguments import arguments_of, owners_of, streams_of_call
 from autojit.runtime.compiler import Prepared
-from autojit.runtime.interrupts import comes_from_a_signal
 from autojit.runtime.locate import locate
 from autojit.runtime.padding import filled_up
 from autojit.runtime.plan import NATIVE, UNSET, Plan
@@ -121,7 +121,7 @@ class Check:
                 after.put()
             problem = self._compare(wanted, got, values, arrays)
         except Exception as error:  # what was given or made cannot be copied: nothing is compared
-            if comes_from_a_signal(error):
+            if has_arrived(error):
                 raise
             return result
         if not problem and not same_states(states, after.states):
@@ -140,7 +140,7 @@ class Check:
             with np.errstate(all="ignore"):
                 exit, returned, names = self.reference(*values)
         except BaseException as error:  # the statements' own, such as SystemExit; others come from outside
-            if isinstance(error, KeyboardInterrupt) or comes_from_a_signal(error):
+            if isinstance(error, KeyboardInterrupt) or has_arrived(error):
                 raise
             return error
         return self._effects(exit, returned, names, arrays, attributes)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from autojit.compile import present
+from autojit.compile.persistent import sources
 from autojit.compile.service import LEISURE, SERVICE
 from autojit.errors import AutojitError
 from autojit.runtime import heat
@@ -103,6 +104,8 @@ class Door:
         # What is called meanwhile is NumPy's.
         spending = ALLOWANCE.sharing() if is_beside else ALLOWANCE.spending()
         with spending, deferred(), making(), collecting:
+            with contextlib.suppress(OSError):
+                sources()  # as they are now
             maker = importlib.import_module(_MAKER)
             self._error = _replaced()  # meanwhile: nobody knows what the table holds
             if self._error:

@@ -9,12 +9,12 @@ import numpy as np
 
 from autojit.capture.layout import arranged, not_new, own_strides
 from autojit.capture.observed import Layouts
-from autojit.errors import Trapped, Varies
+from autojit.errors import Trapped, Varies, comes_from_a_signal
 from autojit.ir.graph import Node
 from autojit.ir.spec import Spec, spec_of
 from autojit.ops.declared import is_declared
 from autojit.partition.products import is_product
-from autojit.runtime.interrupts import comes_from_a_signal, comes_from_outside
+from autojit.runtime.interrupts import comes_from_outside
 
 
 def host_call(node: Node, is_quiet: bool, layouts: Layouts | None) -> Callable[..., tuple[Any, ...]]:

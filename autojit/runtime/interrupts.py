@@ -9,12 +9,11 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from autojit.errors import comes_from_a_signal, frames_of
+from autojit.compile.outside import comes_from_outside
+from autojit.errors import frames_of
 
 #: In the names of a plan: the number of the first line that changes an array of the caller's, and the text from there.
 COMMITS, COMMITTING = "autojit commits", "autojit's text of that"  # no names that a module might have
-#: Packages whose own exceptions tell that a plan has failed.
-_OURS = frozenset([*sys.stdlib_module_names, "autojit", "jax", "jaxlib", "numpy", "scipy"]) - {"__main__"}
 
 
 def is_the_programs(error: Exception) -> bool:
@@ -23,12 +22,6 @@ def is_the_programs(error: Exception) -> bool:
     Either something outside has raised it; or the plan has begun to write, and what it did must not be done twice.
     """
     return comes_from_outside(error) or _has_committed(error)
-
-
-def comes_from_outside(error: BaseException) -> bool:
-    """Whether something outside has raised an exception, such as another thread, as far as its class tells."""
-    module = type(error).__module__.partition(".")[0]
-    return module not in _OURS or isinstance(error, TimeoutError) or comes_from_a_signal(error)
 
 
 def _has_committed(error: BaseException) -> bool:

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from autojit.compile.executable import Executable
+from autojit.compile.outside import has_arrived
 from autojit.errors import Trapped
 from autojit.ir.evaluate import evaluate, read, run_node
 from autojit.ir.graph import Graph, Node
 from autojit.partition.steps import ClusterStep
 from autojit.runtime.agree import compare_arrays
 from autojit.runtime.compiler import Prepared
-from autojit.runtime.interrupts import comes_from_a_signal
 from autojit.runtime.plan import Plan
 
 
@@ -32,7 +32,7 @@ def locate(prepared: Prepared, plan: Plan, arguments: Sequence[Any], least: floa
         with np.errstate(all="ignore"):
             return _cluster(prepared, plan, arguments, least) or _pass(prepared, arguments, least) or _CAPTURE
     except Exception as error:
-        if comes_from_a_signal(error):
+        if has_arrived(error):
             raise
         return f"the place was not found: {type(error).__name__}: {error}"
 

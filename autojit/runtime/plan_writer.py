@@ -18,7 +18,7 @@ from autojit.capture.streams import calls_in, render, streams_of
 from autojit.capture.values import ViewStep
 from autojit.compile.executable import Executable
 from autojit.compile.transfer import give_back
-from autojit.errors import Trapped
+from autojit.errors import Trapped, comes_from_a_signal
 from autojit.ir.graph import Const, Graph, Operand, Value, Write
 from autojit.ir.index import Index, window_slice
 from autojit.ir.spec import Spec
@@ -27,7 +27,7 @@ from autojit.runtime.apart import apart
 from autojit.runtime.buffers import own, to_scalar
 from autojit.runtime.environment import FOLLOWING, MAY_BE_FOLLOWED, is_default, is_followed, quiet
 from autojit.runtime.host_calls import host_call
-from autojit.runtime.interrupts import COMMITS, COMMITTING, comes_from_a_signal, comes_from_outside
+from autojit.runtime.interrupts import COMMITS, COMMITTING, comes_from_outside
 from autojit.runtime.padding import Padding, first_rows
 from autojit.runtime.plan import FILE, NATIVE, UNSET, Plan
 from autojit.runtime.streams import drawn, restore, save
