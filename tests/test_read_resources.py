@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import random
 import shutil
@@ -12,6 +13,7 @@ import sys
 import threading
 import time
 import types
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +21,13 @@ import numpy as np
 import pytest
 
 import autojit as aj
-from autojit.compile import pool, service, uninitialized
+from autojit.compile import pool, service, transfer, uninitialized
+from autojit.compile import remains as remains_module
 from autojit.compile.disk import DiskCache
 from autojit.compile.outside import has_arrived
 from autojit.compile.persistent import opened
 from autojit.compile.pool import Pool
+from autojit.compile.remains import UNIT, Remains
 from autojit.compile.service import Service
 from autojit.compile.stored import Stored
 from autojit.compile.wire import wires
@@ -62,6 +66,111 @@ def test_a_pool_that_finalizers_use_in_the_middle_of_its_own_calls() -> None:
     assert used.nbytes == sum(nbytes * len(buffers) for nbytes, buffers in held.items()) <= 100
     used.clear()
     assert used.nbytes == 0 and not used._free
+
+
+class Owner:
+    """Of memory that is watched."""
+
+    def __init__(self, remains: Remains[Any], units: float, buffer: Any) -> None:
+        self.watch = remains.watch(self, int(units * UNIT), buffer)
+
+
+def test_memory_of_what_is_gone_is_bounded() -> None:
+    remains = Remains[str](8 * UNIT)
+    owners = [Owner(remains, 2, f"{number}") for number in range(20)]
+    assert remains.nbytes == 0 and remains.take(2 * UNIT) is None
+    while owners:
+        del owners[0]
+    assert remains.nbytes == 8 * UNIT
+    found = [remains.take(2 * UNIT) for _ in range(5)]
+    assert sorted(filter(None, found)) == ["16", "17", "18", "19"] and remains.nbytes == 0
+    Owner(remains, 3, "small")
+    Owner(remains, 9, "too large")
+    assert remains.nbytes == 3 * UNIT and remains.take(9 * UNIT) is None
+    remains.clear()
+    assert remains.nbytes == 0 and remains.take(3 * UNIT) is None
+
+
+def test_memory_that_is_dropped_is_free_at_once() -> None:
+    """Nothing of what is kept to find it again holds it."""
+    remains, buffers = Remains[Any](4 * UNIT), [type("Buffer", (), {})() for _ in range(3)]
+    alive = [weakref.ref(buffer) for buffer in buffers]
+    for buffer in buffers:
+        Owner(remains, 1, buffer)
+    del buffer
+    buffers.clear()
+    assert remains.take(2 * UNIT) is None and all(each() is not None for each in alive)
+    Owner(remains, 4, "large")
+    assert [each() for each in alive] == [None] * 3
+    assert remains.take(UNIT) is None and remains.take(4 * UNIT) == "large"
+
+
+def test_memory_of_many_sizes_is_found_and_nothing_piles_up() -> None:
+    remains, numbers = Remains[int](64 * UNIT), random.Random(2)
+    sizes = [0.5, 1, 1.5, 3, 7]
+    taken = 0
+    for number in range(5000):
+        units = numbers.choice(sizes)
+        taken += remains.take(int(units * UNIT)) is not None
+        Owner(remains, units, number)
+    assert taken > 4900
+    assert len(remains._gone) <= 64 and sum(map(len, remains._found.values())) < 400
+
+
+def test_memory_is_given_to_one_only_where_other_code_comes_in() -> None:
+    remains, numbers = Remains[Any](16 * UNIT), random.Random(3)
+    fresh = itertools.count()
+    held: list[tuple[int, int]] = []
+
+    def use() -> None:
+        units = numbers.choice([1, 1, 2, 3])
+        buffer = remains.take(units * UNIT)
+        number = next(fresh) if buffer is None else buffer
+        assert number not in [each for each, _ in held]
+        held.append((number, units))
+        if len(held) > 5:
+            number, units = held.pop(numbers.randrange(len(held)))
+            Owner(remains, units, number)
+
+    def come_in(frame: Any, event: str, _: Any) -> None:
+        if frame.f_code.co_filename == remains_module.__file__ and numbers.random() < 0.1:
+            use()
+
+    before = sys.getprofile()
+    sys.setprofile(come_in)
+    try:
+        for _ in range(3000):
+            use()
+    finally:
+        sys.setprofile(before)
+    assert next(fresh) < 3000  # most were found
+
+
+def test_no_code_runs_when_a_result_is_gone() -> None:
+    """What a signal's handler raised there would be lost."""
+    fast = aj.jit_compile(lambda x: np.sin(x) + x)
+    for size in (20_000, 200_000):
+        x = np.ones(size)
+        y = fast(x)
+        ran: list[Any] = []
+        before = sys.getprofile()
+        sys.setprofile(lambda frame, event, _: ran.append(frame.f_code.co_name) if event == "call" else None)
+        try:
+            y = y + x
+        finally:
+            sys.setprofile(before)
+        assert not ran
+        np.testing.assert_allclose(y, np.sin(1) + 2)
+
+
+def test_results_that_die_without_another_call_leave_no_more_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = Remains[Any](4 << 20)
+    monkeypatch.setattr(transfer, "RESULTS", small)
+    fast = aj.jit_compile(lambda x: x * 2 + 1)
+    results = [fast(np.full(1 << 17, float(number))) for number in range(12)]
+    assert all((result == 2 * number + 1).all() for number, result in enumerate(results))
+    results.clear()
+    assert small.nbytes == 4 << 20
 
 
 @posix

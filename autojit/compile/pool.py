@@ -7,6 +7,8 @@ import threading
 from collections import OrderedDict
 from typing import Any, Generic, TypeVar
 
+from autojit.compile.remains import Remains
+
 T = TypeVar("T")
 
 #: The bounds on the memory that is kept for later calls, each in bytes.
@@ -29,8 +31,7 @@ class Pool(Generic[T]):
         """Keep nothing; in a forked process the thread that has the lock may not be there."""
         self.nbytes = 0
         self._free: OrderedDict[int, list[T]] = OrderedDict()
-        # Reentrant: the garbage collector may drop an array, and so call `give`, at any allocation inside `take`, and
-        # a signal handler may call either at the end of any call.
+        # Reentrant: finalizers and handlers of signals may call compiled programs, and so `take` and `give`, inside.
         self._lock = threading.RLock()
         #: Whether the thread that has the lock is inside: a call in the middle of that one finds and leaves nothing.
         self._is_busy = False
@@ -90,7 +91,7 @@ class Pool(Generic[T]):
 #: Aligned byte buffers that unaligned arrays are copied into. One is lent to one execution at a time.
 STAGING: Pool[Any] = Pool(STAGING_BYTES)
 #: jax arrays whose memory was allocated by XLA and is free to be written again.
-RESULTS: Pool[Any] = Pool(RESULT_BYTES)
+RESULTS: Remains[Any] = Remains(RESULT_BYTES)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=STAGING.begin_again)
-    os.register_at_fork(after_in_child=RESULTS.begin_again)
+    os.register_at_fork(after_in_child=RESULTS.clear)

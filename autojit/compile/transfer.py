@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -141,11 +140,12 @@ class ResultMemory:
     When the last of these arrays is gone, the memory is used for a later result.
     """
 
-    __slots__ = ("__array_interface__", "buffer", "nbytes")
+    __slots__ = ("__array_interface__", "__weakref__", "_watch", "buffer")
 
     def __init__(self, buffer: Any, shape: tuple[int, ...], dtype: np.dtype, nbytes: int) -> None:
         self.buffer = buffer
-        self.nbytes = nbytes
+        if nbytes >= REUSED:
+            self._watch = RESULTS.watch(self, nbytes, buffer)
         self.__array_interface__ = {
             "shape": shape,
             "typestr": dtype.str,
@@ -158,8 +158,3 @@ class ResultMemory:
         pointer, _ = self.__array_interface__["data"]
         self.__array_interface__["data"] = (pointer, not writeable)
         return np.asarray(self)
-
-    # At the end of a process the globals may be gone.
-    def __del__(self, reused: int = REUSED, give: Callable[[int, Any], None] = RESULTS.give) -> None:
-        if self.nbytes >= reused:
-            give(self.nbytes, self.buffer)
