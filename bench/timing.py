@@ -36,12 +36,10 @@ def take_turns(
     make: MakeArguments,
     *,
     repeat: int,
-    budget: float = 30.0,
-    block: float = 0.0,
-    near: float = 0.0,
+    **options: float,
 ) -> dict[str, list[float]]:
     """Seconds of the calls of each function in all rounds; arguments as `rounds_of` has them."""
-    return joined(rounds_of(functions, make, repeat=repeat, budget=budget, block=block, near=near))
+    return joined(rounds_of(functions, make, repeat=repeat, **options))
 
 
 def rounds_of(

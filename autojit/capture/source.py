@@ -361,15 +361,14 @@ def _same_constant(one: object, other: object) -> bool:
         return same_code(one, other)
     if type(one) is not type(other):
         return False
-    if isinstance(one, frozenset):  # of equal sets, each may have its own order
-        return sorted(map(_text, one)) == sorted(map(_text, other))  # type: ignore[call-overload] -- both are sets
     if isinstance(one, tuple):
         return len(one) == len(other) and all(map(_same_constant, one, other))  # type: ignore[arg-type] -- both are
-    return _text(one) == _text(other)
+    return text_of_constant(one) == text_of_constant(other)
 
 
-def _text(constant: object) -> str:
-    """A constant's text; Python refuses to print thousands of digits."""
+def text_of_constant(constant: object) -> str:
+    """A constant's text, in each process the same: sets have their own order, and Python prints no large integers."""
     if isinstance(constant, tuple | frozenset):
-        return f"{type(constant).__name__}{[*map(_text, constant)]}"
+        items = [*map(text_of_constant, constant)]
+        return f"{type(constant).__name__}{sorted(items) if isinstance(constant, frozenset) else items}"
     return hex(constant) if type(constant) is int else repr(constant)

@@ -17,8 +17,6 @@ from autojit.passes.lanes import Batch, Lane
 
 #: `rule(batch, node, lanes) -> one lane per output`; at least one of `lanes` is batched.
 Rule = Callable[[Batch, Node, Sequence[Lane]], "list[Lane]"]
-#: The least integer of 64 bits.
-_LEAST = -(2**63)
 
 
 def apply(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
@@ -149,7 +147,7 @@ def _divide_ints(name: str) -> Rule:
         divisor = lanes[1].form
         assert divisor is not None  # as was checked
         low, high = batch.trips.bounds(divisor)
-        if low <= -1 <= high and least <= _LEAST:  # which by -1 is an integer that 64 bits do not hold
+        if low <= -1 <= high and least <= np.iinfo(np.int64).min:  # which by -1 is an integer that 64 bits do not hold
             raise Refused(f"`{node.op.name}` of these numbers has no batched form")
         return _one(batch, node, batch.call(name, [batch.rows(lane) for lane in lanes]))
 

@@ -185,19 +185,23 @@ class Trial:
                 if numpy_seconds and self._is_open(numpy_seconds):
                     self.times, self.turns = [], Turns(in_blocks=True)
                 elif numpy_seconds:
-                    self.compiled = None
-                    try:
-                        self._decide(compiled, min(self.times), numpy_seconds)
-                    except BaseException as error:
-                        if isinstance(error, Exception) and not comes_from_outside(error):
-                            self.error = error
-                        else:
-                            self.compiled = compiled  # the next call decides
-                        raise
+                    self._end(compiled, numpy_seconds)
         except Exception as error:  # what the plan has done is done
             if comes_from_outside(error):
                 raise
             log.debug("a trial could not be decided", exc_info=error)
+
+    def _end(self, compiled: Plan, numpy_seconds: float) -> None:
+        """Decide; where something comes in between, the next call does, and a failure of ours is told."""
+        self.compiled = None
+        try:
+            self._decide(compiled, min(self.times), numpy_seconds)
+        except BaseException as error:
+            if isinstance(error, Exception) and not comes_from_outside(error):
+                self.error = error
+            else:
+                self.compiled = compiled
+            raise
 
     def _is_open(self, numpy_seconds: float) -> bool:
         """Whether calls in turns do not decide: where each finds the caches as the other has left them, blocks do."""

@@ -10,6 +10,7 @@ import types
 from typing import Any, NamedTuple
 
 from autojit.capture.regions import Region, region_key
+from autojit.capture.source import text_of_constant
 from autojit.compile.disk import NOTE, DiskCache
 from autojit.compile.stored import Stored
 from autojit.runtime.alive import Alive
@@ -125,13 +126,7 @@ def _words_of(code: types.CodeType) -> tuple[Any, ...]:
 
 
 def _constant(value: object) -> object:
-    if isinstance(value, types.CodeType):
-        return _words_of(value)
-    if isinstance(value, frozenset):  # each process has its own order
-        return sorted(map(repr, map(_constant, value)))
-    if isinstance(value, tuple):
-        return tuple(map(_constant, value))
-    return hex(value) if type(value) is int else value  # Python refuses to print so many digits
+    return _words_of(value) if isinstance(value, types.CodeType) else text_of_constant(value)
 
 
 def kind_of(region: Region, kind: tuple[Any, ...]) -> str:
