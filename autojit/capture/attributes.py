@@ -175,8 +175,9 @@ def _dict_of(owner: Known) -> dict[str, Any] | None:
     """The dict that holds an object's attributes, where it is Python that says which one that is."""
     kind = type(owner.value)
     getter = find_in_class(kind, "__dict__")
-    is_pythons = isinstance(getter, types.GetSetDescriptorType) and "__getattribute__" not in overridden(kind)
-    return getter.__get__(owner.value) if is_pythons and kind.__dictoffset__ else None
+    if not isinstance(getter, types.GetSetDescriptorType | types.MemberDescriptorType) or not kind.__dictoffset__:
+        return None
+    return None if "__getattribute__" in overridden(kind) else getter.__get__(owner.value)
 
 
 def assign_attribute(self: Any, owner: Any, name: str, value: Any) -> None:

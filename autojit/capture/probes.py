@@ -165,8 +165,9 @@ class _Emitter:
         for (name, position), region in native.blocks.items():
             emitted = self.region(region)
             if name == "body":
-                asked = [*takeover, *leave, *emitted]
-                emitted = [_if_busy(region, asked, [*leave, *region.statements])] if self.is_lean(native, region) else asked
+                emitted = [*takeover, *leave, *emitted]
+                if self.is_lean(native, region):
+                    emitted = [_if_busy(region, emitted, [*leave, *region.statements])]
             if name != "part":
                 setattr(statement, name, emitted)
                 continue
