@@ -16,14 +16,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] != ["run"] or words[1:] in (["-h"], ["--help"]):
         return importlib.import_module("autojit.launch.commands").main(words)
+    ended: BaseException | None = None
     try:
         program = script.prepare(words[1:])
     except AutojitError as error:
         return script.refuse(error)
-    except SyntaxError as error:  # in the program
-        sys.excepthook(type(error), error.with_traceback(None), None)
-        return 1
-    return program()
+    except SystemExit:
+        raise
+    except BaseException as error:  # in the program's text, or of a package that it stands in
+        ended = error
+    return program() if ended is None else script.tell_of(ended)
 
 
 def goes_on() -> bool:
@@ -35,4 +37,4 @@ def goes_on() -> bool:
 if __name__ == "__main__":
     status = main()
     if not goes_on():
-        sys.exit(status)
+        raise SystemExit(status)  # `sys.exit` may be the program's own by now

@@ -17,7 +17,7 @@ from autojit.runtime.door import DOOR
 from autojit.runtime.fuel import Fuel
 from autojit.runtime.function import Controller
 from autojit.runtime.info import CacheInfo, cache_info, trim_memory
-from autojit.runtime.remade import as_it_is
+from autojit.runtime.remade import Method, as_it_is, is_as_it_was
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.explain.report import Explanation
@@ -95,8 +95,9 @@ def _decorate(function: Any, options: dict[str, Any], strict: bool) -> Any:
     if not callable(function) or isinstance(function, type):
         raise TypeError(f"`{function!r}` is not a Python function; decorate functions and methods")
     original = original_of(function) or function
-    if isinstance(original, types.FunctionType) and getattr(original, "__autojit_in_place__", None) is function:
-        original = as_it_is(function, original)
+    if isinstance(original, types.FunctionType) and original is not function:
+        if getattr(original, "__autojit_in_place__", None) is function or not is_as_it_was(function, original):
+            original = as_it_is(function, original)
     config = flags.merge(flags.current(), options)
     if config.policy is None:
         config = flags.merge(config, {"policy": "eager" if strict else "measured"})
@@ -116,10 +117,10 @@ def _decorate(function: Any, options: dict[str, Any], strict: bool) -> Any:
 
 def _methods(controller: Controller) -> dict[str, Any]:
     return {
-        "explain": functools.partial(_explain, controller),
-        "get_compiler_ir": functools.partial(_compiler_ir, controller),
-        "cache_info": functools.partial(cache_info, controller),
-        "clear_cache": controller.clear,
+        "explain": Method(_explain, controller),
+        "get_compiler_ir": Method(_compiler_ir, controller),
+        "cache_info": Method(cache_info, controller),
+        "clear_cache": Method(Controller.clear, controller),
         "__autojit_controller__": controller,
     }
 
@@ -134,6 +135,10 @@ def _not_a_function(function: Callable[..., Any]) -> Any:
     return (_NativeMethod if hasattr(type(function), "__get__") else _Native)(function, str(name), reason)
 
 
+#: The attributes of a wrapper that are its own.
+_WRAPPERS = frozenset([*functools.WRAPPER_ASSIGNMENTS, "__wrapped__", "__class__", "__dict__"])
+
+
 class _Native:
     """What is no Python function, and runs as it is; as an attribute of a class it is what it was, no method.
 
@@ -146,9 +151,32 @@ class _Native:
     __autojit_calls__ = "_function"  # captured code calls that
 
     def __init__(self, function: Callable[..., Any], name: str, reason: Reason) -> None:
-        functools.update_wrapper(self, function)
-        self._function, self._name, self._reason = function, name, reason
-        self.cache_info = CacheInfo
+        vars(self).update(_function=function, _name=name, _reason=reason)
+        functools.update_wrapper(self, function, updated=())
+
+    def __getattr__(self, name: str) -> Any:
+        """What the user's object has."""
+        if name not in ("_function", "__setstate__"):  # as in a copy that has nothing yet
+            try:
+                return getattr(self._function, name)
+            except AttributeError:
+                if name != "cache_info":
+                    raise
+                return CacheInfo
+        raise AttributeError(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """What is no wrapper's is the user's object's."""
+        if name in _WRAPPERS:
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self._function, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if name in vars(self):
+            object.__delattr__(self, name)
+        else:
+            delattr(self._function, name)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self._function(*args, **kwargs)

@@ -139,8 +139,7 @@ def test_the_lines_that_a_coverage_tool_counts_under_the_launcher(tmp_path):
     script.write_text(PROGRAM)
     plain, launched = (eval(told.replace("\n", ",", 1)) for told in both(script))
     assert plain[0] == launched[0] and 11 in plain[1]
-    # The first call of a function runs its `def` line once more, which has been run already.
-    assert sorted({5, 14, *plain[1]}) == launched[1]
+    assert plain[1] == launched[1]
 
 
 STOPS = """

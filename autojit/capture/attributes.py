@@ -24,6 +24,8 @@ from autojit.ir.syntax import walk
 
 #: What puts attributes into an object, and does nothing else.
 _SETTERS = (object.__setattr__, types.SimpleNamespace.__setattr__)
+#: What stands for an attribute's name in `owners_met` where a dict is noted.
+_DICT = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,25 +119,65 @@ def find_assigned(self: Any, owner: Known, name: str) -> Any:
 
 
 def _note_owners(self: Any, owner: Known, name: str) -> None:
-    """Note, for `tell_apart`, an object that is asked about and those whose attribute of that name was assigned."""
+    """Note, for `tell_apart`, an object that is asked about and those whose attribute of that name was assigned.
+
+    Raises:
+        CannotCapture: Two of them have their attributes in one dict.
+    """
     given = [one.owner for one in self.assigned.values() if one.name == name]
     given += [place.owner for (_, assigned), place in self.attribute_places.items() if assigned == name]
     others = [each for each in given if each.path != owner.path]
+    own = _dict_of(owner)
+    if own is not None and any(each.value is not owner.value and _dict_of(each) is own for each in others):
+        raise CannotCapture("effect", "two objects whose attributes are in one dict are assigned to")
     self.owners_met.update(((name, each.path), each) for each in (*others, owner) if others)
 
 
+def note_dict(self: Any, known: Known) -> None:
+    """Note, for `tell_apart`, a dict from outside whose items are read: it may hold an object's attributes."""
+    if isinstance(known.value, dict) and known.path is not None:
+        self.owners_met[_DICT, known.path] = known
+
+
 def tell_apart(self: Any) -> None:
-    """Make sure that what was taken for one object, or for two, when attributes were assigned, is so at every run."""
+    """Make sure that what was taken for one object, or for two, when attributes were assigned, is so at every run.
+
+    Raises:
+        CannotCapture: An object's attributes were assigned, and read from its dict.
+    """
     check, why = self.prologue.check, "objects are the same ones, or different ones"
-    for name in dict.fromkeys(name for name, _ in self.owners_met):
-        paths: dict[int, str] = {}
+    for name in dict.fromkeys(name for name, _ in self.owners_met if name != _DICT):
+        owners: dict[int, Known] = {}
         for (assigned, path), owner in self.owners_met.items():
-            if assigned == name and paths.setdefault(id(owner.value), path) != path:
-                check(f"{path} is {paths[id(owner.value)]}", why)
-        if len(paths) == 2:
-            check(" is not ".join(paths.values()), why)
-        elif len(paths) > 2:
-            check(f"len({{{', '.join(f'id({path})' for path in paths.values())}}}) == {len(paths)}", why)
+            if assigned == name and (first := owners.setdefault(id(owner.value), owner).path) != path:
+                check(f"{path} is {first}", why)
+        _check_differ(self, [str(owner.path) for owner in owners.values()], why)
+        dicts = [f"{owner.path}.__dict__" for owner in owners.values() if _dict_of(owner) is not None]
+        _check_differ(self, dicts, "objects have attributes of their own")
+    opened = [known for (name, _), known in self.owners_met.items() if name == _DICT]
+    for owner in {one.owner.path: one.owner for one in self.assigned.values()}.values() if opened else ():
+        own = _dict_of(owner)
+        if any(known.value is own for known in opened):
+            raise CannotCapture("effect", "a dict that holds the attributes of an object, which are assigned")
+        for known in opened if own is not None else ():
+            check(f"{known.path} is not {owner.path}.__dict__", "a dict holds no attributes that are assigned")
+
+
+def _check_differ(self: Any, paths: list[str], why: str) -> None:
+    """Check that several objects are different ones."""
+    if len(paths) == 2:
+        self.prologue.check(" is not ".join(paths), why)
+    elif len(paths) > 2:
+        self.prologue.check(f"len({{{', '.join(f'id({path})' for path in paths)}}}) == {len(paths)}", why)
+
+
+def _dict_of(owner: Known) -> dict[str, Any] | None:
+    """The dict that holds an object's attributes, where it is Python that says which one that is."""
+    kind = type(owner.value)
+    getter = find_in_class(kind, "__dict__")
+    if not isinstance(getter, types.GetSetDescriptorType | types.MemberDescriptorType) or not kind.__dictoffset__:
+        return None
+    return None if "__getattribute__" in overridden(kind) else getter.__get__(owner.value)
 
 
 def assign_attribute(self: Any, owner: Any, name: str, value: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.attributes import Carries, tell_apart
+from autojit.capture.attributes import Carries, note_dict, tell_apart
 from autojit.capture.identity import asks_for_identity, is_chosen_number
 from autojit.capture.kept import stand_in_of
 from autojit.capture.known_lookups import is_plain_in
@@ -191,6 +191,7 @@ class _Survey(RowLoops):
     def open(self, known: Known) -> Items:
         if self.tree.source.is_own_dict(known.value):
             raise CannotCapture("effect", "a dict that holds the variables of this script")
+        note_dict(self, known)
         return super().open(known)
 
     def apply(self, op: Op, operands: Sequence[Any], params: dict[str, Any]) -> Any:

@@ -396,6 +396,8 @@ class Expressions(Comprehensions):
                 self._same_in_class(kind, name)
                 return self._inline(Known(in_class.fget), [known], {})
             raise CannotCapture("effect", f"the property `{name}` of `{kind.__name__}`")
+        if isinstance(in_class, types.MemberDescriptorType) and in_class.__name__ != name:
+            raise CannotCapture("effect", f"the slot `{in_class.__name__}` of `{kind.__name__}` under another name")
         own = value.__dict__ if kind.__dictoffset__ else {}
         if "__getattr__" in overridden(kind) and isinstance(in_class, types.MemberDescriptorType):
             raise CannotCapture("effect", f"the slot `{name}` of `{kind.__name__}`, which may be empty")

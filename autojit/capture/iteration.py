@@ -102,11 +102,16 @@ class Iteration(MaskedArrays):
         return len(inner) if isinstance(inner, range | str | list | tuple | dict) else None
 
     def _keys(self, items: dict[Any, Any]) -> Iterator[Any]:
-        try:
-            for key in items:
-                yield Known(key)
-        except RuntimeError as error:
-            raise CannotCapture("raises", f"RuntimeError: {error}") from None
+        keys = iter(items)  # it knows from here on how many there are
+
+        def each() -> Iterator[Any]:
+            try:
+                for key in keys:
+                    yield Known(key)
+            except RuntimeError as error:
+                raise CannotCapture("raises", f"RuntimeError: {error}") from None
+
+        return each()
 
     def _check_trips(self, count: int) -> None:
         if count > MAX_TRIPS:

@@ -45,6 +45,11 @@ def instrument(tree: RegionTree, probes: Mapping[int, object], twins: object, ti
             finally:
                 if start and probe.gettrace() is None: probe.end(start)
 
+    A loop's body that is one region is asked about in one question while there is nothing to ask: there, it becomes
+
+        if probe.busy: ...               # the above
+        else: S
+
     A native statement that calls what may be a function of the user's, as `y = f(x)`, becomes
 
         if twins.asks: y = twins.of(f)(x)
@@ -154,13 +159,17 @@ class _Emitter:
         statement = native.statement
         if not native.blocks:
             return self.with_twins(statement)
-        statement, first = copy.copy(statement), []
+        statement, takeover, leave = copy.copy(statement), [], []
         if native.rest is not None and native.rest.number in self.probes:
-            statement, first = self.counted(native)
+            statement, takeover, leave = self.counted(native)
         for (name, position), region in native.blocks.items():
             emitted = self.region(region)
+            if name == "body":
+                emitted = [*takeover, *leave, *emitted]
+                if self.is_lean(native, region):
+                    emitted = [_if_busy(region, emitted, [*leave, *region.statements])]
             if name != "part":
-                setattr(statement, name, first + emitted if name == "body" else emitted)
+                setattr(statement, name, emitted)
                 continue
             field = "cases" if isinstance(statement, ast.Match) else "handlers"
             parts = list(getattr(statement, field))
@@ -171,6 +180,12 @@ class _Emitter:
             if hasattr(statement, header):
                 setattr(statement, header, self.with_twins(getattr(statement, header)))
         return statement
+
+    def is_lean(self, native: Native, region: Region) -> bool:
+        """Whether a block is a loop's body, and one region that is timed."""
+        is_whole = region.parts is None and region.early is None and region.number in self.probes
+        is_timed = self.timed and can_be_timed(region)
+        return isinstance(native.statement, ast.For | ast.While) and is_whole and is_timed
 
     def with_twins(self, node: Any) -> Any:
         """A statement or expression that calls what stands for the user's functions, as long as that is asked for."""
@@ -183,26 +198,26 @@ class _Emitter:
             ast.copy_location(part, node)
         return made
 
-    def counted(self, native: Native) -> tuple[ast.stmt, list[ast.stmt]]:
-        """A loop that can be moved on, and what stands before its body: the rest of it may be taken over.
+    def counted(self, native: Native) -> tuple[ast.stmt, list[ast.stmt], list[ast.stmt]]:
+        """A loop that can be moved on, and what stands before its body: the rest of it may be taken over, or is left.
 
         `for i in range(n)` becomes `for i in (it := probe.iter(range(n)))`, and `while test` becomes
         `for k in (it := probe.iter(probe.forever))` with `if not test: break` before the body.
         """
         loop, stop, rest = native.statement, native.stop, native.rest
         assert rest is not None
-        mark, first = f"'{MARK}{rest.number}'", [_takeover(native, rest)]
+        mark, leave = f"'{MARK}{rest.number}'", list[ast.stmt]()
         text = f"for {native.counter} in ({stop}_it := {mark}.iter({mark}.forever)):\n    pass"
         made: Any = parse(text).body[0]
         for node in walk(made):
             if hasattr(node, "lineno"):
                 ast.copy_location(node, loop)
         if isinstance(loop, ast.While):
-            first.append(exit_of(loop, self.with_twins(loop.test)))
+            leave.append(exit_of(loop, self.with_twins(loop.test)))
         elif isinstance(loop, ast.For):
             made.target = loop.target
             made.iter.value.args = [loop.iter]
-        return made, first
+        return made, [_takeover(native, rest)], leave
 
 
 class _Calls:
@@ -266,6 +281,14 @@ def _timed(region: Region, original: list[ast.stmt]) -> list[ast.stmt]:
 def can_be_timed(region: Region) -> bool:
     """Whether the statements of a region can be timed."""
     return region.depth <= _TIMED_DEPTH or not region.exits
+
+
+def _if_busy(region: Region, asked: list[ast.stmt], plain: list[ast.stmt]) -> ast.stmt:
+    """A loop's body: with its questions, or plain as long as there is nothing to ask."""
+    parsed: Any = parse(f"if '{MARK}{region.number}'.busy: pass").body[0]
+    _place([parsed], region.statements[0])
+    parsed.body, parsed.orelse = asked, plain
+    return parsed
 
 
 def _takeover(native: Native, rest: Region) -> ast.stmt:

@@ -18,12 +18,12 @@ from autojit.ops.trust import home_of, names_of
 _DEEPEST = 3
 #: Functions of NumPy's besides the ufuncs that are one pass over their arrays, or a part of one.
 _FUNCTIONS = frozenset(
-    "abs all amax amin any arange array asarray atleast_1d atleast_2d average broadcast_to clip concatenate copy cross "
-    "diag diagonal diff einsum empty empty_like expand_dims eye fill_diagonal flip full full_like gradient heaviside "
-    "hstack imag isclose "
-    "iscomplex isreal linspace max mean meshgrid min moveaxis nan_to_num ones ones_like outer pad prod ravel real "
-    "repeat reshape roll round sinc squeeze stack std sum swapaxes take tile trace transpose tril triu var vstack "
-    "where zeros zeros_like".split()
+    "abs all amax amin any arange array asarray atleast_1d atleast_2d average broadcast_to clip column_stack "
+    "concatenate copy count_nonzero cross diag diagonal diff dstack einsum empty empty_like expand_dims eye "
+    "fill_diagonal flip full full_like gradient heaviside hstack imag isclose iscomplex isreal linspace max mean "
+    "meshgrid min moveaxis nan_to_num nanmax nanmean nanmin nansum ones ones_like outer pad polyval prod ptp ravel "
+    "real repeat reshape roll round sinc squeeze stack std sum swapaxes take tile trace transpose tril triu var "
+    "vstack where zeros zeros_like".split()
 )
 #: ... and those that take no time.
 _QUESTIONS = frozenset("dtype finfo iinfo isscalar ndim result_type shape size".split())
@@ -140,6 +140,8 @@ class _Counter:
         if value is not None and value is vars(np).get(name):
             is_short = name in _QUESTIONS or issubclass(kind, type)
             return 1 if name in _FUNCTIONS else 0 if is_short else self.slow
+        if value is np.linalg.norm:
+            return 1
         if value is not None and value is vars(builtins).get(name):
             return 0 if name in _BUILTINS else None
         if value is not None and value is vars(math).get(name):

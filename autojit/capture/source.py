@@ -29,7 +29,7 @@ _SMALL = LEAVES | {ast.Name}
 #: Definitions with the names of the classes they stand in, by name and first line.
 _Definitions = dict[tuple[str, int], list[tuple[Any, str]]]
 #: What was read, by code and file: equal code objects may come from several files.
-_syntaxes: dict[tuple[types.CodeType, str], Syntax | CannotCapture] = {}
+_syntaxes: dict[tuple[types.CodeType | str | bytes, ...], Syntax | CannotCapture] = {}
 _modules: dict[str, _Module] = {}
 #: How many are known at most: programs may make functions of ever new text.
 _MOST = 1024
@@ -142,7 +142,8 @@ def source_of(function: types.FunctionType) -> FunctionSource:
     Raises:
         CannotCapture: There is none.
     """
-    key = function.__code__, function.__code__.co_filename
+    code = function.__code__
+    key = code, code.co_filename, code.co_linetable, code.co_exceptiontable
     known = _syntaxes.get(key)
     if known is None:
         try:
@@ -344,6 +345,8 @@ def same_code(one: types.CodeType, other: types.CodeType) -> bool:
     """Whether two code objects do the same at the same lines."""
     if (
         one.co_code != other.co_code
+        or one.co_exceptiontable != other.co_exceptiontable
+        or _lines_of(one) != _lines_of(other)
         or (one.co_argcount, one.co_posonlyargcount, one.co_kwonlyargcount, one.co_flags & _STARS)
         != (other.co_argcount, other.co_posonlyargcount, other.co_kwonlyargcount, other.co_flags & _STARS)
         or one.co_names != other.co_names
@@ -354,6 +357,12 @@ def same_code(one: types.CodeType, other: types.CodeType) -> bool:
     ):
         return False
     return all(map(_same_constant, one.co_consts, other.co_consts))
+
+
+def _lines_of(code: types.CodeType) -> list[tuple[int, int]]:
+    """The lines of a function's body, and where each begins; decorators move the first line of the whole."""
+    lines = [(start, line) for start, _, line in code.co_lines() if line not in (None, code.co_firstlineno)]
+    return [one for one, before in zip(lines, [(0, 0), *lines], strict=False) if one[1] != before[1]]
 
 
 def _same_constant(one: object, other: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from autojit.compile.frame import Frame
 from autojit.compile.options import compile_options
-from autojit.compile.patience import VERY_MANY, abandon, bounds_of, is_open, patiently
+from autojit.compile.patience import VERY_MANY, VERY_MANY_INNER, abandon, are_nested, bounds_of, is_open, patiently
 from autojit.compile.questions import SERVICE, program_of
 from autojit.compile.stored import Stored
 from autojit.compile.transfer import REUSED, ResultMemory, give_back, result_memory
@@ -68,8 +69,9 @@ class Executable:
         self._has_trap = len(self.program.outputs) > len(self.lowered.computed)
         self._is_plain = all(result.kind == "computed" for result in self.lowered.results)
         self._frames: list[Frame] = []
-        self._launch = self._launch_patiently if any(map(is_open, graph.nodes)) else self.program.launch
+        self._launch = self._launch_patiently if is_open(graph) else self.program.launch
         self._bounds = bounds_of(graph)
+        self._most = VERY_MANY_INNER if are_nested(graph) else math.inf
         if self._bounds:
             self.run = self._run_counted
 
@@ -79,8 +81,11 @@ class Executable:
 
     def _run_counted(self, values: Sequence[Any], launch: Any = None) -> list[np.ndarray]:
         """Run a program whose loops may take many iterations: the numbers that it is given say so."""
+        together = 1
         for place in self._bounds:
-            if abs(int(values[place])) >= VERY_MANY:  # of the least int8 NumPy would warn
+            number = abs(int(values[place]))  # of the least int8 NumPy would warn
+            together *= number or 1
+            if number >= VERY_MANY or together >= self._most:
                 launch = self._launch_patiently
         return Executable.run(self, values, launch)
 

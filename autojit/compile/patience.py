@@ -67,8 +67,14 @@ class _Worker:
 
 #: Loops whose end the data decides, and that take fewer iterations at most, end soon ...
 _MANY = 1000
+#: Operations on two numbers whose result is not much larger than these.
+_KEEP_SMALL = frozenset(
+    "py_int_add py_int_subtract py_floor_divide py_modulo py_right_shift py_negative np.minimum np.maximum".split()
+)
 #: ... and of the others those that take fewer.
 VERY_MANY = 100_000
+#: ... and of loops inside each other, together.
+VERY_MANY_INNER = 100 * VERY_MANY
 
 #: The runs that nobody waits for any more.
 _unfinished: list[_Job] = []
@@ -78,14 +84,33 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_unfinished.clear)
 
 
-def is_open(node: Node) -> bool:
-    """Whether a node is, or has in it, a loop that may take very long, as far as can be seen before it runs."""
-    if node.op.family != "loop":
-        return False
-    stop = node.inputs[1]
-    if node.keywords.get("exits") and (not isinstance(stop, Const) or abs(stop.value) >= _MANY):
-        return True
-    return _iterations(node) >= VERY_MANY or any(map(is_open, node.keywords["body"].nodes))
+def is_open(graph: Graph) -> bool:
+    """Whether a graph has a loop in it that may take very long, as far as can be seen before it runs."""
+    told = {value.name for value in graph.inputs if value.spec.kind != "array" and value.spec.dtype.kind in "iu"}
+    return _has_open(graph, told)
+
+
+def _has_open(graph: Graph, told: set[str]) -> bool:
+    """The same, where it is seen how large some numbers of the graph are."""
+    told = set(told)
+    for node in graph.nodes:
+        are_told = all(isinstance(operand, Const) or operand.name in told for operand in node.inputs[:2])
+        if node.op.family != "loop":
+            if are_told and node.op.name in _KEEP_SMALL:
+                told.update(value.name for value in node.outputs)
+            continue
+        stop, body = node.inputs[1], node.keywords["body"]
+        if node.keywords.get("exits") and (not isinstance(stop, Const) or abs(stop.value) >= _MANY):
+            return True
+        if not are_told or _iterations(node) >= VERY_MANY:
+            return True
+        index, *others = body.inputs
+        same = zip(others, node.inputs[2:], strict=True)
+        constant = list(same)[node.keywords["carried"] :]
+        inner = {value.name for value, given in constant if isinstance(given, Const) or given.name in told}
+        if _has_open(body, {index.name, *inner}):
+            return True
+    return False
 
 
 def _count(node: Node) -> int | None:
@@ -115,6 +140,11 @@ def _is_counted(node: Node) -> bool:
     if node.op.family != "loop":
         return False
     return _count(node) is None or any(map(_is_counted, node.keywords["body"].nodes))
+
+
+def are_nested(graph: Graph) -> bool:
+    """Whether a graph has loops inside each other whose bounds are not constants."""
+    return any(any(map(_is_counted, node.keywords["body"].nodes)) for node in graph.nodes if _is_counted(node))
 
 
 def patiently(launch: Callable[[Any], list[Any]], arguments: Sequence[Any]) -> list[Any]:

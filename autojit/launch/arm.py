@@ -21,7 +21,7 @@ from autojit.capture.hidden import Hidden
 from autojit.capture.source import has_own_code, original_of, put_code
 from autojit.config import Config
 from autojit.launch.rewrite import FILES
-from autojit.ops.trust import names_of
+from autojit.ops.trust import module_of, names_of
 from autojit.runtime.alive import Alive
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.controllers import before_the_end, is_alone
@@ -220,8 +220,11 @@ def _stub(code: types.CodeType, first: Callable[..., Any]) -> types.CodeType | N
     if code.co_flags & 0x08:  # **kwargs
         given.append(f"**{rest[0]}")
         parameters.append(f"**{rest[0]}")
+    # A debugger takes the line at which a function runs first for the one that breakpoints on it mean.
+    lines = [line - code.co_firstlineno for _, _, line in code.co_lines() if line is not None]
+    first_line = "\n" * next((line for line in lines if line > 0), 0)
     # Called as a method: of a string that is called itself CPython would warn.
-    text = f"def stub({', '.join(parameters)}): return {_MARK!r}.__call__({', '.join(given)})"
+    text = f"def stub({', '.join(parameters)}):{first_line} return {_MARK!r}.__call__({', '.join(given)})"
     try:
         module = compile(text, code.co_filename, "exec", dont_inherit=True)
     except SyntaxError:  # a name that no text can have
@@ -243,6 +246,8 @@ def _is_numpys(value: Any) -> bool:
     name: object = None
     if issubclass(kind, types.ModuleType):
         name = names_of(value).get("__name__")
-    elif issubclass(kind, type | types.FunctionType | types.BuiltinFunctionType):
+    elif issubclass(kind, type):
+        name = module_of(value)
+    elif issubclass(kind, types.FunctionType | types.BuiltinFunctionType):
         name = value.__module__
     return issubclass(kind, _NUMPYS) or (isinstance(name, str) and name.partition(".")[0] in ("numpy", "scipy"))

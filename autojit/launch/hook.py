@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from typing import Any
 
+from autojit.capture.observing import OBSERVING
 from autojit.compile.service import PATHS
 from autojit.config import Config, current, merge
 from autojit.errors import FlagError
@@ -42,8 +43,11 @@ class Finder:
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
         """The import system's question."""
-        if path is None and threading.get_ident() in MAKING and (spec := PathFinder.find_spec(name, PATHS, target)):
-            return spec  # what autojit imports late is not what lies beside the script
+        me = threading.get_ident()
+        if path is None and me in MAKING and me not in OBSERVING:
+            spec = PathFinder.find_spec(name, PATHS, target)
+            if spec is not None:
+                return spec  # what autojit imports late is not what lies beside the script
         spec = PathFinder.find_spec(name, path, target)
         if spec is None or type(spec.loader) is not SourceFileLoader or spec.origin is None:
             return spec

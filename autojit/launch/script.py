@@ -23,7 +23,7 @@ from autojit.errors import AutojitError, FlagError
 from autojit.launch import hook, memory
 from autojit.launch.rewrite import script_code_of
 from autojit.launch.scope import Scope
-from autojit.launch.tracebacks import clean
+from autojit.launch.tracebacks import clean, is_of_the_text
 from autojit.logs import log
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.controllers import before_the_end
@@ -38,6 +38,10 @@ USAGE = (
 #: The part that autojit has of the time until the program begins; the rest is Python's and NumPy's.
 OURS = 0.6
 _OPTIONS = ("include", "exclude", "summary", "report", "keep_memory")
+
+
+class NoScript(AutojitError):
+    """The script cannot be read."""
 
 
 class Given(NamedTuple):
@@ -135,7 +139,7 @@ def prepare(words: Sequence[str]) -> Callable[[], int]:
 def refuse(error: AutojitError) -> int:
     """Tell what is wrong with a command's words; the exit status."""
     print(error, file=sys.stderr)
-    return 2 if isinstance(error, FlagError) else 1
+    return 2 if isinstance(error, FlagError | NoScript) else 1
 
 
 def _run(
@@ -164,8 +168,14 @@ def _run(
         ended = error
     if ended is None:
         return 0
-    # Here no exception is handled any more: hooks may ask.
+    return tell_of(ended)  # no exception is handled any more: hooks may ask
+
+
+def tell_of(ended: BaseException) -> int:
+    """Tell the user, and whom else it interests, of the exception that has ended the program; the exit status."""
     clean(ended)
+    if isinstance(ended, SyntaxError) and is_of_the_text(ended):
+        BaseException.with_traceback(ended, None)
     _remember(ended)
     _tell(ended)
     if isinstance(ended, KeyboardInterrupt):
@@ -241,7 +251,7 @@ def _script(name: str, config: Config, scope: Scope) -> tuple[types.CodeType, ty
         spec = PathFinder.find_spec("__main__", [whole])  # a folder's or an archive's
         source = _read(name) if spec is None else b""
     except OSError as error:
-        raise AutojitError(f"`{name}` cannot be read: {error.strerror}") from error
+        raise NoScript(f"`{name}` cannot be read: {error.strerror}") from error
     if spec is None:
         _look_in(os.path.dirname(os.path.realpath(name)))
         module = _main(whole, None, None)
@@ -264,6 +274,7 @@ def _module(name: str, config: Config, scope: Scope) -> tuple[types.CodeType, ty
         _warn_of_two(name)
         if spec is not None and spec.submodule_search_locations is not None:
             spec = importlib.util.find_spec(f"{name}.__main__")
+            _warn_of_two(f"{name}.__main__")
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise  # of a module that a package imports

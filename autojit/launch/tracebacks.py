@@ -31,6 +31,12 @@ def clean(error: BaseException) -> None:
             waiting += one.exceptions
 
 
+def is_of_the_text(error: BaseException) -> bool:
+    """Whether nothing of the program has run when an exception came, that `clean` has seen: its text is no program."""
+    first = error.__traceback__
+    return first is None or first.tb_frame.f_code.co_filename.startswith(_PACKAGE)
+
+
 def _users(traceback: types.TracebackType | None) -> types.TracebackType | None:
     """The part that is the program's; all of it where nothing else is."""
     kept, of_importing, waiting, is_inside, is_calling = [], False, traceback, False, False

@@ -18,6 +18,7 @@ _LIBRARIES = sys.stdlib_module_names.union(TRUSTED)
 _CONSTANTS = frozenset("pi e tau inf nan infj nanj Ellipsis NotImplemented __debug__".split())
 #: The flag of classes that are made at run time.
 HEAP_TYPE = 1 << 9
+_MODULE = vars(type)["__module__"]
 #: What is told by where it was written.
 _WRITTEN = types.FunctionType | types.MethodType | type | types.ModuleType
 
@@ -36,7 +37,16 @@ def home_of(value: Any) -> str:
         return str(value.__globals__.get("__name__") or value.__module__ or "")
     if issubclass(kind, types.ModuleType):
         return str(names_of(value).get("__name__", ""))
-    return (value if issubclass(kind, type) else kind).__module__ or ""
+    return module_of(value if issubclass(kind, type) else kind)
+
+
+def module_of(kind: type) -> str:
+    """The name of a class's module, or "" if it has none. No code of a metaclass runs."""
+    try:
+        name = _MODULE.__get__(kind)
+    except AttributeError:  # of text that was executed without a name of its module
+        return ""
+    return name if type(name) is str else ""
 
 
 def is_trusted(value: Any) -> bool:

@@ -264,7 +264,7 @@ class Controller:
     def turn_off(self, probe: Probe) -> None:
         """Ask a probe no more."""
         probe.state = "off"
-        probe.on = probe.sleeps = False
+        probe.on = probe.sleeps = probe.busy = False
         probe.plans = ()
         plans.ask_early(probe)
 

@@ -416,6 +416,12 @@ def relayout(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
         if array.shape[axis] > 1 and abs(strides[axis]) > step and array.size:
             return _spread(array, strides)
         step *= array.shape[axis]
+    if min(strides, default=0) >= 0:  # its memory is its own, as in NumPy, which may write a sum into a temporary
+        if order == list(range(array.ndim))[::-1]:
+            return array.copy("F")
+        made = np.empty_like(np.empty([array.shape[axis] for axis in order], array.dtype).transpose(np.argsort(order)))
+        made[...] = array
+        return made
     turned = tuple(slice(None, None, -1 if step < 0 else None) for step in strides)
     return np.ascontiguousarray(array[turned].transpose(order)).transpose(np.argsort(order))[turned]
 

@@ -58,6 +58,8 @@ class Probe:
     Attributes:
         kept: The reference to what may lead back to the function.
         on: Whether to ask at all.
+        busy: Whether a loop that has the region for its body has anything to ask in an iteration: it is set after what
+            makes it so, and no more before what ends it, so that no question is lost between two threads.
         unset: The value of a live-out name that stays as it is.
         unbound: What Python raises where a live-in has no value.
         gettrace: Whether somebody else follows the lines of this thread, without a frame of ours.
@@ -94,6 +96,7 @@ class Probe:
         "__weakref__",
         "answered",
         "asks_until",
+        "busy",
         "cuts",
         "doubts_at",
         "expected",
@@ -138,7 +141,7 @@ class Probe:
         owner.kept.append(mine)
         self.kept = weakref.ref(mine)
         self.region = region
-        self.on = on
+        self.on, self.busy = on, True
         self.hits = self.native = self.refusals = 0
         self.answered, self.asks_until, self.looked = 0, IDLE, 0.0
         self.traps = 0
@@ -248,6 +251,7 @@ class Probe:
         """Note how long the statements take, which this thread runs next."""
         if not self.sleeps:  # another thread has just sent it to sleep
             self.timed = get_ident(), heat
+            self.busy = True
 
     def begin(self) -> Any:
         """The region's statements begin to run, right after `enter`; what it returns is for `end`."""
@@ -286,7 +290,7 @@ class Probe:
         """A call has been running for that long; another thread says so."""
         for takeover in self.takeovers:
             if takeover.is_due_after(seconds):
-                takeover.due = True
+                takeover.call()
         self.owner.wake()
 
     def sleep(self) -> None:
@@ -295,10 +299,12 @@ class Probe:
         In a light sleep calls are timed, which takes half a microsecond; a deep one costs some 50 ns.
         """
         is_mixed = self.heats.long > _MIXED
+        is_light = is_mixed or not self.is_deep
+        self.busy = is_light
         self.on = False
         self.sleeps = True
         self.slow = 0.0
-        if self.is_deep and not is_mixed:
+        if not is_light:
             self.timed = None
             self.wakes = perf_counter() + self.nap
             self.nap = min(2 * self.nap, _NAPS[1])
@@ -329,6 +335,7 @@ class Probe:
     def nap_for(self, seconds: float) -> bool:
         """Ask about no call for some seconds, which must end: `False` if nobody can see to that."""
         self.wakes, self.slow = perf_counter() + seconds, 0.0
+        self.busy = False
         self.on, self.sleeps, self.forgets, self.timed = False, True, False, None
         if WATCH.rouses(self):
             return True
@@ -368,7 +375,7 @@ class Probe:
 
     def forget(self) -> None:
         """Forget all plans and all that was learned about the region."""
-        self.plans, self.state, self.on = (), None, self.owner.enabled
+        self.plans, self.state = (), None
         self.heats.clear()
         self.timed, self.sleeps, self.is_quiet, self.price = None, False, False, 0.0
         self.cuts = (), 0
@@ -377,10 +384,12 @@ class Probe:
         self.asks_until, self.gate, self.doubts_at = IDLE, None, math.inf
         for takeover in self.takeovers:
             takeover.reset()
+        self.ask()
 
     def ask(self) -> None:
         """Be asked, unless something speaks against it."""
         self.on = self.owner.enabled and self.state != "off" and not self.is_quiet
+        self.busy = True
 
     def __reduce__(self) -> Any:
         raise TypeError("a function compiled by autojit is pickled by name, not by value")

@@ -7,7 +7,17 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from autojit.capture.hidden import Hidden
+from autojit.capture.hidden import Hidden, nothing
+
+#: What a function is told apart by from another one of the same code.
+_GIVEN = "__defaults__", "__kwdefaults__", "__name__", "__qualname__", "__module__", "__doc__"
+
+
+class Method(functools.partial[Any]):
+    """What a decorated function can be asked; objects that have taken its attributes come without it in a copy."""
+
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:  # type: ignore[override] -- nothing of a partial's
+        return nothing, ()
 
 
 def remade(original: types.FunctionType, code: types.CodeType) -> types.FunctionType:
@@ -35,13 +45,28 @@ def as_it_is(function: types.FunctionType, original: types.FunctionType) -> type
         original: What has the user's code, and is otherwise as the function was when it was defined.
     """
     made = types.FunctionType(
-        original.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+        original.__code__, function.__globals__, function.__name__, function.__defaults__, original.__closure__
     )
     for name in ("__kwdefaults__", "__qualname__", "__module__", "__annotations__", "__doc__", "__type_params__"):
         if hasattr(function, name):
             setattr(made, name, getattr(function, name))
-    made.__dict__.update({key: value for key, value in vars(function).items() if not key.startswith("__autojit_")})
+    made.__dict__.update(_attributes(function, original))
     return made
+
+
+def is_as_it_was(function: types.FunctionType, original: types.FunctionType) -> bool:
+    """Whether a decorated function has been given nothing that the user's own, from which it was made, has not."""
+    mine, its = _attributes(function, original), _attributes(original, original)
+    is_same = mine.keys() == its.keys() and all(value is its[key] for key, value in mine.items())
+    return is_same and all(getattr(function, name) is getattr(original, name) for name in _GIVEN)
+
+
+def _attributes(function: types.FunctionType, original: types.FunctionType) -> dict[str, Any]:
+    """What a function has been given by the user."""
+    attributes = {key: value for key, value in vars(function).items() if not key.startswith("__autojit_")}
+    if attributes.get("__wrapped__") is original:
+        del attributes["__wrapped__"]
+    return {key: value for key, value in attributes.items() if type(value) is not Method}
 
 
 def refusing(original: types.FunctionType, refuse: Callable[[], None]) -> Any:

@@ -115,6 +115,12 @@ class Takeover:
         """Whether there is a plan, or will be."""
         return self._state in ("compiling", "ready")
 
+    def call(self) -> None:
+        """There is something to do at the next iteration, where a body may have nothing to ask itself."""
+        self.due = True
+        if self.body is not None:
+            self.body.busy = True
+
     def begin(self, iterator: Any) -> int | None:
         """Where the iterations that begin now should stop; `None` if NumPy goes on."""
         error, self._error = self._error, None
@@ -295,7 +301,8 @@ class Takeover:
                 plans.add(self.probe, plan)
                 self._state = "ready"
             else:
-                self._state, self._error, self.due = "off", error, True
+                self._state, self._error = "off", error
+                self.call()
 
 
 def _ahead(iterator: Any) -> tuple[range, int]:
