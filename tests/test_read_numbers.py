@@ -116,3 +116,26 @@ def test_places_in_branches_are_compiled():
     x = np.random.default_rng(3).random((40, 7))
     info = same(f, x, np.zeros(40, np.int64))
     assert info.hits and not info.native and not info.traps
+
+
+def _in_arithmetic(a, k):
+    return a + k, k * a, np.maximum(a, k), np.where(a > 0, a, k)
+
+
+def _as_items(a, k):
+    made = np.zeros(3, a.dtype)
+    made[0] = k
+    made[1:] = k
+    return made, np.full(3, k, a.dtype), np.array([k, 1, 2], a.dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.float64])
+@pytest.mark.parametrize("function", [_in_arithmetic, _as_items])
+def test_large_python_ints_become_python_floats_first(function: Any, dtype: type) -> None:
+    # Just above the middle between two of float32, and as float64 in the middle itself.
+    k = 2**60 + 2**36 + 1
+    for fast in (aj.autocluster(policy="eager")(function), aj.autocluster(policy="eager")(lambda a, _: function(a, k))):
+        with np.errstate(all="ignore"):
+            for found, wanted in zip(fast(np.ones(3, dtype), k), function(np.ones(3, dtype), k), strict=True):
+                np.testing.assert_array_equal(found, wanted)
+                assert found.dtype == wanted.dtype

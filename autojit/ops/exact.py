@@ -178,6 +178,12 @@ def _half(x: Any) -> Any:
     return from_bits(odd, jnp.float32).astype(jnp.float16)
 
 
+def as_python_float(x: Any, dtype: Any) -> Any:
+    """A Python int as the Python float that NumPy makes of it before it rounds it to a narrower one."""
+    is_rounded_twice = np.dtype(x.dtype).kind == "i" and dtype.kind in "fc" and dtype not in (np.float64, np.complex128)
+    return x.astype(jnp.float64) if is_rounded_twice else x
+
+
 def outside(x: Any, dtype: Any) -> Any:
     """Where the real numbers `x` cannot be cast to the integer `dtype` (NaN, infinite or out of range)."""
     info = np.iinfo(dtype)
