@@ -374,6 +374,40 @@ def counted(n, v):
         v = 0.5 * (v + 2.0 / v)
     return v
 
+@aj.autocluster(policy="eager")
+def guarded(steps, v):
+    n = int(steps[0])
+    if n > 1000:
+        raise ValueError("too many steps")
+    for _ in range(n):
+        v = 0.5 * (v + 2.0 / v)
+    return v
+
+@aj.autocluster(policy="eager")
+def asserted(steps, v):
+    n = int(steps[0])
+    assert n <= 1000
+    while n > 0:
+        v = 0.5 * (v + 2.0 / v)
+        n -= 1
+    return v
+
+@aj.autocluster(policy="eager")
+def between(stop, start, x):
+    for _ in range(int(stop[0]) - int(start[0])):
+        x += 1
+    return x
+
+@aj.autocluster(policy="eager")
+def inner(counts, v):
+    for i in range(len(counts)):
+        n = int(counts[i])
+        if n > 1000:
+            raise ValueError("too many steps")
+        for _ in range(n):
+            v = 0.5 * (v + 2.0 / v)
+    return v
+
 class Late(Exception): pass
 def late(*_): raise Late
 signal.signal(signal.SIGALRM, late)
@@ -382,7 +416,7 @@ def timed(function, *args):
     signal.setitimer(signal.ITIMER_REAL, 2.0, 1.0)
     try:
         return function(*args)
-    except (OverflowError, Late) as error:
+    except (OverflowError, ValueError, AssertionError, Late) as error:
         return type(error).__name__
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -391,6 +425,10 @@ print(as_int(np.array([3.0]), 1.5) == as_array(np.array([3.0]), 1.5), counted(np
 print(timed(as_int, np.array([np.inf]), 1.5))
 with np.errstate(all="ignore"):
     print(timed(as_array, np.array([np.inf]), 1.5))
+for function in guarded, asserted:
+    print(function(np.array([5]), 1.5) == timed(function, np.array([5]), 1.5), timed(function, np.array([10**12]), 1.5))
+print(inner(np.full(60, 5), 1.5) > 1, timed(inner, np.array([5] * 59 + [10**12]), 1.5))
+print(between(np.array([3]), np.array([1]), np.zeros(1)), timed(between, np.array([-2**63]), np.array([1]), np.zeros(1)))
 start = time.monotonic()
 print(timed(counted, np.array([10**12]), 1.5))
 print(timed(pairs, 90_000, 90_000, 1.5), time.monotonic() - start < 20, flush=True)
@@ -407,8 +445,8 @@ def test_loops_as_long_as_the_data_says(tmp_path: Path) -> None:
     found = subprocess.run(
         [sys.executable, "long.py"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False
     )
-    assert found.stdout.split("\n")[:4] == ["True True True", "OverflowError", "1.5", "Late"], found.stdout + found.stderr
-    assert found.stdout.split("\n")[4] == "Late True", found.stdout + found.stderr
+    wanted = ["True True True", "OverflowError", "1.5", "True ValueError", "True AssertionError", "True ValueError"]
+    assert found.stdout.splitlines() == [*wanted, "[2.] [0.]", "Late", "Late True"], found.stdout + found.stderr
 
 
 def test_results_in_fortran_order_own_their_memory() -> None:
