@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import functools
 import importlib
+import locale
+import math
 import os
 import pickle
 import subprocess
@@ -460,3 +462,112 @@ def test_results_in_fortran_order_own_their_memory() -> None:
     found, wanted = fast(three), three * 2.0 + 1.0
     assert found.strides == wanted.strides and found.flags.owndata
     np.testing.assert_array_equal(found, wanted)
+
+
+# ---- numbers of Python's, names, choices, texts
+
+
+def _power_of_exp(x, p):
+    return math.exp(x[0]) ** p
+
+
+def _pow(x, p):
+    return math.pow(np.exp(x[0]).item(), p)
+
+
+def _powers(x, p):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        out[i] = math.exp(x[i]) ** p
+    return out
+
+
+def _root_of_square(x, p):
+    return math.sqrt(x[0].item() ** 2) + p
+
+
+@pytest.mark.parametrize("function", [_power_of_exp, _pow, _powers, _root_of_square])
+def test_functions_of_python_numbers_are_not_folded(function: Any) -> None:
+    fast = aj.autocluster(policy="eager")(function)
+    for x, p in ((np.full(40, -800.0), 0.01), (np.full(40, 1e-170), 0.0), (np.full(40, 0.5), 1000.0)):
+        np.testing.assert_allclose(fast(x, p), function(x, p), rtol=1e-15)
+    if function is not _root_of_square:
+        for each in (function, fast):
+            with pytest.raises((ZeroDivisionError, ValueError)):
+                each(np.full(40, -800.0), -0.01)
+
+
+y = 100.0  # a global of the same name as the one below
+
+
+def _outer():
+    y = 2.0
+
+    def inner(x, drop=False):
+        nonlocal y
+        if drop:
+            del y
+        print(end="")
+        return x * y
+
+    return inner
+
+
+def test_a_free_name_that_may_be_deleted() -> None:
+    fast = aj.autocluster(policy="eager")(_outer())
+    for _ in range(2):
+        np.testing.assert_array_equal(fast(np.ones(3)), [2, 2, 2])
+    with pytest.raises(NameError):
+        fast(np.ones(3), True)
+
+
+def _chosen_vector(a, b):
+    x = a * 2
+    y = b * 3
+    x[::2] = (x if a[0] > 0 else y)[:5]
+    return x
+
+
+def _chosen_selection(a, b):
+    x = a * 2
+    y = b * 3
+    x[a % 2 == 1] = (x if a[0] > 0 else y)[:5]
+    return x
+
+
+def _chosen_mask(a, b):
+    m = a > 3
+    n = b > 3
+    m[(m if a[0] > 0 else n)[::-1]] = False
+    return m
+
+
+@pytest.mark.parametrize("function", [_chosen_vector, _chosen_selection, _chosen_mask])
+def test_what_data_has_chosen_may_be_what_is_written(function: Any) -> None:
+    fast = aj.autocluster(policy="eager")(function)
+    for first in (1.0, -1.0):
+        a = np.arange(1.0, 11)
+        a[0] = first
+        np.testing.assert_array_equal(fast(a.copy(), np.zeros(10)), function(a.copy(), np.zeros(10)))
+
+
+@pytest.mark.parametrize("form", [lambda v: f"{v:n}", lambda v: format(v, "n"), "{:>12n}".format, "{0:{1}n}".format])
+def test_texts_of_the_locale(form: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def f(x, v):
+        return form(v, ">9") if getattr(form, "__self__", "").count("{") > 1 else form(v), x * 2
+
+    fast = aj.autocluster(policy="eager")(f)
+    before = locale.setlocale(locale.LC_NUMERIC)
+    found = []
+    try:
+        for name in ("C", "de_DE.UTF-8", "en_US.UTF-8", "C"):
+            try:
+                locale.setlocale(locale.LC_NUMERIC, name)
+            except locale.Error:
+                continue
+            found.append((fast(np.ones(2), 1234567.5)[0], f(np.ones(2), 1234567.5)[0]))
+    finally:
+        locale.setlocale(locale.LC_NUMERIC, before)
+    assert all(ours == theirs for ours, theirs in found)
+    told = fast.explain(np.ones(2), 1234567.5)
+    assert "locale" in str(told) or not told.is_whole

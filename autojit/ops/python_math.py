@@ -68,7 +68,7 @@ def _refused(result: Any, xs: Sequence[Any]) -> Any:
 
 def _lower(rule: Callable[..., Any], raises: bool) -> Callable[..., Any]:
     def lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
-        xs = [x.astype(np.float64) for x in xs]
+        xs = exact.fence(*(x.astype(np.float64) for x in xs))
         result = rule(*xs)
         if raises:
             trap(_refused(result, xs))
@@ -117,7 +117,7 @@ def _each_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     name, shape = node.keywords["function"], node.outputs[0].spec.shape
     if name == "divide":
         trap_large(xs, trap)
-    xs = [jnp.broadcast_to(x.astype(np.float64), shape) for x in xs]
+    xs = exact.broadcast(*(x.astype(np.float64) for x in xs), shape=shape)
     if name == "int":
         trap(jnp.any(exact.outside(xs[0], np.dtype(np.int64))))
         return (exact.cast(xs[0], np.int64),)
