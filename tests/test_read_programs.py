@@ -11,6 +11,7 @@ import os
 import pickle
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -37,6 +38,7 @@ atexit.register(lambda: print("of itself" if code is None else code))
 SWALLOWED = "import sys\nsys.exit = lambda *given: None\n1 / 0\n"
 NAMELESS = """
 import sys
+import warnings
 names = {}
 exec("Nameless = type('Nameless', (), {})", names)
 Nameless = names["Nameless"]
@@ -571,3 +573,49 @@ def test_texts_of_the_locale(form: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert all(ours == theirs for ours, theirs in found)
     told = fast.explain(np.ones(2), 1234567.5)
     assert "locale" in str(told) or not told.is_whole
+
+
+# ---- guards that ask
+
+
+class UnitError(Exception):
+    pass
+
+
+class Unit:
+    """A key that refuses to be compared with a text."""
+
+    def __hash__(self) -> int:
+        return 7
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Unit):
+            raise UnitError(other)
+        return True
+
+
+def test_guards_compare_no_keys_of_the_programs_own() -> None:
+    fast = aj.autocluster(policy="eager")(lambda x, d: x * d["a"])
+    for d in ({"a": 2.0}, {Unit(): 0.0, "a": 2.0}, {"a": 2.0, Unit(): 0.0}, {"a": 2.0}):
+        np.testing.assert_array_equal(fast(np.ones(3), d), [2, 2, 2])
+
+
+def test_guards_warn_of_no_array_that_is_written() -> None:
+    def add(a, b):
+        a += b
+
+    fast = aj.autocluster(policy="eager")(add)
+    fast(np.zeros((1, 3)), np.ones((1, 3)))
+    found = []
+    for function in (add, fast):
+        a, _ = np.broadcast_arrays(np.zeros(3), np.zeros((1, 3)))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            function(a, np.ones((1, 3)))
+        found.append(([(each.category, each.filename) for each in caught], a.tolist()))
+    assert found[0] == found[1]
+    read_only = np.zeros((1, 3))
+    read_only.flags.writeable = False
+    for function in (add, fast):
+        with pytest.raises(ValueError, match="read-only"):
+            function(read_only, np.ones((1, 3)))
