@@ -96,11 +96,14 @@ def _row(name: str, rule: Callable[..., Any]) -> Op:
 
 # ---- the same for many numbers at once
 
+#: What takes ints as they are.
+_OF_INTS = "divide", "float"
+
 
 def _each(*xs: Any, function: str) -> np.ndarray:
-    call = {"divide": operator.truediv, "int": int}.get(function) or getattr(math, function)
+    call = {"divide": operator.truediv, "int": int, "float": float}.get(function) or getattr(math, function)
     # Python rounds a quotient of ints once.
-    arrays = np.broadcast_arrays(*(np.asarray(x, None if function == "divide" else np.float64) for x in xs))
+    arrays = np.broadcast_arrays(*(np.asarray(x, None if function in _OF_INTS else np.float64) for x in xs))
     found = [call(*numbers) for numbers in zip(*(array.ravel().tolist() for array in arrays), strict=True)]
     return np.array(found, _dtype_of(function)).reshape(arrays[0].shape)
 
@@ -115,6 +118,8 @@ def _each_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ..
 
 def _each_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     name, shape = node.keywords["function"], node.outputs[0].spec.shape
+    if name == "float":
+        return (exact.float_of_int(jnp.broadcast_to(xs[0], shape)),)
     if name == "divide":
         trap_large(xs, trap)
     xs = exact.broadcast(*(x.astype(np.float64) for x in xs), shape=shape)
@@ -139,7 +144,8 @@ ROWS: tuple[Op, ...] = (
         numpy=(), traps=True, sharding="elementwise",
         samples=lambda rng: [((np.array([0.5, 2.0]), np.array([4.0, 3.0])), {"function": "divide"}),
                              ((np.array([0.5, 2.0]),), {"function": "log"}),
-                             ((np.array([0.5, -2.5]),), {"function": "int"})],
+                             ((np.array([0.5, -2.5]),), {"function": "int"}),
+                             ((np.array([1, 2**62 + 2**8 + 1]),), {"function": "float"})],
         note="Python's function of every number, for all iterations of a loop at once",
     ),
 )  # fmt: skip

@@ -210,7 +210,7 @@ class Batch:
             return value
         if lane.form is not None and not lane.form.symbols and max(map(abs, self.trips.bounds(lane.form))) <= 2**53:
             return value  # floats have all of these
-        return self.cast(value, np.dtype(np.float64))
+        return self.call("each_number", [value], function="float")
 
     def check_fits(self, lane: Lane, dtype: np.dtype) -> None:
         """Require that an integer which is no array fits a dtype: NumPy raises where it does not, and casts arrays.
