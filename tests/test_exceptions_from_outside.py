@@ -286,7 +286,8 @@ def test_other_calls_are_captured_while_a_plan_runs(monkeypatch):
 
 @pytest.mark.parametrize("after", [1, 2])
 @pytest.mark.parametrize("draws_first", [False, True])
-def test_what_a_plan_changes_is_changed_whole(after, draws_first):
+@pytest.mark.parametrize("of_a_thread", [False, True])
+def test_what_a_plan_changes_is_changed_whole(after, draws_first, of_a_thread):
     """The exception arrives between two of the arrays that a plan writes."""
 
     class Box:
@@ -310,7 +311,10 @@ def test_what_a_plan_changes_is_changed_whole(after, draws_first):
         nonlocal count
         copyto(to, value)
         count += 1
-        if count == after:
+        if count == after and of_a_thread:
+            me = ctypes.c_ulong(threading.get_ident())
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(me, ctypes.py_object(Late))
+        elif count == after:
             signal.raise_signal(signal.SIGALRM)
 
     plan.names["copyto"] = interrupted

@@ -116,3 +116,60 @@ def test_places_in_branches_are_compiled():
     x = np.random.default_rng(3).random((40, 7))
     info = same(f, x, np.zeros(40, np.int64))
     assert info.hits and not info.native and not info.traps
+
+
+def _in_arithmetic(a, k):
+    return a + k, k * a, np.maximum(a, k), np.where(a > 0, a, k)
+
+
+def _as_items(a, k):
+    made = np.zeros(3, a.dtype)
+    made[0] = k
+    made[1:] = k
+    return made, np.full(3, k, a.dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.float64])
+@pytest.mark.parametrize("function", [_in_arithmetic, _as_items])
+def test_large_python_ints_become_python_floats_first(function: Any, dtype: type) -> None:
+    # Just above the middle between two of float32, and as float64 in the middle itself.
+    k = 2**60 + 2**36 + 1
+    for fast in (aj.autocluster(policy="eager")(function), aj.autocluster(policy="eager")(lambda a, _: function(a, k))):
+        with np.errstate(all="ignore"):
+            for found, wanted in zip(fast(np.ones(3, dtype), k), function(np.ones(3, dtype), k), strict=True):
+                np.testing.assert_array_equal(found, wanted)
+                assert found.dtype == wanted.dtype
+
+
+def _in_a_loop(x, y):
+    for i in range(len(x)):
+        y[i] = int(x[i])
+    return y
+
+
+def _beside(x, y):
+    for i in range(len(x)):
+        y[i] = y[i] * 0 + int(x[i])
+    return y
+
+
+@pytest.mark.parametrize("function", [_in_a_loop, _beside])
+@pytest.mark.parametrize("length", [1, 8, 300])
+def test_large_python_ints_in_loops(function: Any, length: int) -> None:
+    x = np.full(length, 2**60 + 2**36 + 1)
+    for dtype in (np.float32, np.float64):
+        found = aj.autocluster(policy="eager")(function)(x, np.zeros(length, dtype))
+        np.testing.assert_array_equal(found, function(x, np.zeros(length, dtype)))
+
+
+def test_what_nobody_needs_raises() -> None:
+    def f(x, y):
+        for i in range(64):
+            y[i] = np.sum(np.where(np.arange(64) > i, 2**x, 0))
+            x[i] = -1
+
+    arguments = [(np.ones(64, int), np.zeros(64, int)) for _ in range(2)]
+    for function, given in zip((f, aj.autocluster(policy="eager")(f)), arguments, strict=True):
+        with pytest.raises(ValueError, match="negative integer powers"):
+            function(*given)
+    np.testing.assert_array_equal(arguments[0], arguments[1])

@@ -154,7 +154,7 @@ class _Survey(RowLoops):
         source, region = self.tree.source, self.region
         function = source.function
         code = function.__code__
-        own = frozenset(code.co_varnames) | frozenset(code.co_cellvars) | frozenset(region.live_out)
+        own = frozenset((*code.co_varnames, *code.co_cellvars, *code.co_freevars, *region.live_out))
         path = self.prologue.constant(function.__globals__)
         others = self.tree.read_by_others(region.statements, region.depth)
         self.frame = Frame(

@@ -20,7 +20,7 @@ from autojit.capture.foreign import found_in_trusted, refuse_foreign_look_up
 from autojit.capture.grids import grid_of
 from autojit.capture.identity import is_same
 from autojit.capture.members import own_value
-from autojit.capture.plain import check_key, check_text, contains
+from autojit.capture.plain import check_form, check_key, check_text, contains
 from autojit.capture.protocols import is_plain, overridden
 from autojit.capture.put_functions import flat_item
 from autojit.capture.records import MISSING, find_in_class, method_of
@@ -227,6 +227,7 @@ class Expressions(Comprehensions):
             value = self.static(self.evaluate(part.value))
             check_text(self, value)
             form = self.static(self.evaluate(part.format_spec)) if part.format_spec else ""
+            check_form(form)
             convert = {-1: lambda v: v, 115: str, 114: repr, 97: ascii}[part.conversion]
             text += self.ask(format, convert(value), form)
         return Known(text)

@@ -15,6 +15,9 @@ from autojit.ops.chapters import TABLE
 if TYPE_CHECKING:  # for annotations alone: they stand on this room
     from autojit.capture.attributes import Assigned, Place, Scout
 
+#: Flags of NumPy's arrays. To ask whether one is writeable would warn where writing to it does.
+_WRITEABLE, _WARNS = 0x0400, 1 << 31
+
 
 class Memory:
     """Reads and writes of arrays, as nodes of the graph, and the attributes of objects that were assigned.
@@ -104,7 +107,8 @@ class Memory:
         self.journal.append((storage, storage.value))
         storage.value = value
         if storage.path is not None and not storage.written:
-            self.prologue.check(f"{storage.path}.flags.writeable", "the array that is written is writeable")
+            flags = f"{storage.path}.flags.num & {_WARNS | _WRITEABLE} == {_WRITEABLE}"
+            self.prologue.check(flags, "the array that is written is writeable")
         storage.written = True
 
     def layout_matters(self, array: Arr) -> None:

@@ -21,7 +21,8 @@ def mask_is_apart(key: Any, array: Any) -> None:
     """
     for mask in key.values if isinstance(key, Items) and is_index_tuple(key) else [key]:
         if isinstance(mask, Arr) and mask.dtype == np.bool_ and mask.dummy.ndim and isinstance(array, Arr):
-            if mask.storage is array.storage and mask.steps != array.steps:
+            is_same = mask.storage is array.storage and mask.steps == array.steps
+            if mask.storage.may_be(array.storage) and not is_same:
                 raise CannotCapture("overlap", "the mask lies in the array that is written")
 
 
@@ -72,7 +73,7 @@ def vector_is_apart(array: Arr, index: Index, operands: list[Any], value: Any) -
         CannotCapture: A vector is assigned to another one in the same memory, in one direction with other steps, or
             to the elements that a mask selects.
     """
-    if not isinstance(value, Arr) or value.storage is not array.storage:
+    if not isinstance(value, Arr) or not value.storage.may_be(array.storage):
         return
     is_mask = index.entries == (Place(0),) and operands[0].spec.dtype == np.bool_
     if value.dtype != array.dtype and value.kind == "array" and (is_mask or not _has_arrays(index, operands)):
@@ -86,7 +87,8 @@ def vector_is_apart(array: Arr, index: Index, operands: list[Any], value: Any) -
             raise CannotCapture("overlap", "elements that a mask selects are assigned from the same memory")
     steps = _steps(array, index, operands)
     step = value.dummy.strides[-1]
-    if len(steps) == 1 and value.shape[-1] > 1 and steps[0] * step > 0 and steps[0] != step:
+    is_chosen = value.storage is not array.storage  # from two arrays, one of which is this
+    if len(steps) == 1 and value.shape[-1] > 1 and (is_chosen or (steps[0] * step > 0 and steps[0] != step)):
         raise CannotCapture("overlap", "a vector is assigned to another one in the same memory")
 
 

@@ -31,6 +31,8 @@ SET_OPERATORS = (
 _TEXT = (str, bytes, int, float, complex, bool, type(None), range)
 #: A field of `str.format` that reads an attribute or item.
 _LOOKS_INTO = re.compile(r"\{[^{}]*[.\[]")
+#: The formats of the fields of `str.format`; one that is made of another field has that one's.
+_FORMS = re.compile(r":([^{}]*)\}")
 _TEXT_RULES = ("__str__", "__repr__", "__format__")
 _RULES = tuple(
     f"__{name}__"
@@ -151,6 +153,16 @@ def check_text(recorder: Any, *values: Any) -> None:
                 raise CannotCapture("effect", f"the text of a `{kind.__name__}`, which may have its own rule")
 
 
+def check_form(form: Any) -> None:
+    """A format does not leave to the locale how a number is written.
+
+    Raises:
+        CannotCapture: It does.
+    """
+    if isinstance(form, str) and form.endswith("n"):
+        raise CannotCapture("effect", "the format `n`, which the locale decides")
+
+
 def compare_sequences(self: Any, kind: type, function: Any, left: Any, right: Any) -> Any:
     """An operator on lists, tuples or dicts that is none of arithmetic."""
     if kind is ast.BitOr and all(isinstance(value, Items) and value.kind is dict for value in (left, right)):
@@ -191,6 +203,8 @@ def call_static(self: Any, function: Any, args: list[Any], kwargs: dict[str, Any
         values = [self.static(value) for value in args]
         if function in (str, repr, format, ascii):
             check_text(self, *values, *plain.values())
+        if function is format:
+            check_form(values[-1])
     return made(self.ask(function, *values, **plain))
 
 
@@ -205,6 +219,9 @@ def call_method(self: Any, method: types.BuiltinMethodType, args: list[Any], kwa
     if method.__name__.startswith("__") or isinstance(method.__self__, frozenset):
         raise CannotCapture("unsupported-syntax", f"the method `.{method.__name__}`")
     check_text(self, *values, *named.values())
+    if method.__name__.startswith("format"):
+        for form in _FORMS.findall(str(method.__self__)):
+            check_form(form)
     looks_into = method.__name__.startswith("format") and _LOOKS_INTO.search(str(method.__self__))
     if looks_into and any(
         isinstance(part, type | enum.Enum) for value in (*values, *named.values()) for part in parts(value)

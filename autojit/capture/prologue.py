@@ -105,12 +105,13 @@ class Prologue:
         """A condition for the keys of a dict or the items of a set to be these: `True`, 1 and 1.0 are equal."""
         if isinstance(items, tuple):
             known = f"({''.join(f'{self.literal(item)}, ' for item in items)})"
-            return f"tuple({path}) == {known} and (*map(type, {path}),) == {self._types(tuple(map(type, items)))}"
+            # Types first: a key of the program's own may do anything when it is compared.
+            return f"(*map(type, {path}),) == {self._types(tuple(map(type, items)))} and tuple({path}) == {known}"
         same = f"{path} == {self.constant(items)}"
         kinds = f"{{*map(type, {path})}} == {self._types(frozenset(map(type, items)))}"  # in whatever order
         is_text = all(type(item) is str for item in items)
         known = sorted(map(repr, items))
-        return f"{same} and {kinds}" if is_text else f"{same} and {kinds} and sorted(map(repr, {path})) == {known!r}"
+        return f"{kinds} and {same}" if is_text else f"{kinds} and {same} and sorted(map(repr, {path})) == {known!r}"
 
     def _types(self, types: tuple[type, ...] | frozenset[type]) -> str:
         """A name for types, the same one for equal ones: what is asked twice is checked once."""

@@ -17,7 +17,7 @@ from autojit.jax_names import jnp
 from autojit.lowering.boxes import Box, are_useful, is_readable, part_of, read
 from autojit.lowering.parameters import Parameter, parameters_of, unpack
 from autojit.lowering.source import call_from
-from autojit.ops.flushing import any_of
+from autojit.ops.flushing import Flags, any_of
 from autojit.ops.reductions_moments import by_rows
 from autojit.ops.separate import expanding, lower_apart
 from autojit.passes.ranges import ranges
@@ -93,13 +93,13 @@ def lower(graph: Graph) -> Lowered:
     def function(*arguments: Any) -> list[Any]:
         values, boxes = call_from(source, unpack, graph, parameters, arguments)
         boxes = boxes if in_boxes else {}
-        flags: list[Any] = []
+        flags = Flags()
         with by_rows() if loops else nullcontext():
             for node in nodes:
-                _run(node, values, boxes, flags.append, apart)
+                _run(node, values, boxes, flags, apart)
         outputs = [values[value.name] for value in wanted]
         # A program without outputs would be none: XLA may crash on what is left of it.
-        return outputs + ([call_from(source, any_of, flags)] if flags or not outputs else [])
+        return outputs + ([call_from(source, any_of, flags.met)] if flags.met or not outputs else [])
 
     function.__name__ = function.__qualname__ = graph.name
     # jax names the program's parameters after the signature.

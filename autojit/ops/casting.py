@@ -27,7 +27,7 @@ def check_assignable(spec: Spec, dtype: np.dtype) -> None:
     raise CannotCapture("raises", "casting complex values to real discards the imaginary part, with a warning")
 
 
-def cast(x: Any, dtype: np.dtype, trap: Callable[[Any], None], *, checked: bool = False) -> Any:
+def cast(x: Any, dtype: np.dtype, trap: Callable[[Any], None], *, checked: bool = False, weak: bool = False) -> Any:
     """`x` in another dtype; traps where the result is undefined (NaN, infinite or too large for an integer).
 
     Args:
@@ -35,12 +35,13 @@ def cast(x: Any, dtype: np.dtype, trap: Callable[[Any], None], *, checked: bool 
         dtype: The wanted dtype.
         trap: Takes the flag.
         checked: Whether integers that do not fit trap, too, as NumPy and Python scalars do in assignments.
+        weak: Whether it is a Python number.
     """
+    if weak:
+        x = exact.as_python_float(x, dtype)
     source = np.dtype(x.dtype)
     if source.kind == "f" and dtype.kind in "iu":
-        outside = exact.outside(x, dtype)
-        trap(jnp.any(outside))
-        x = jnp.where(outside, jnp.zeros_like(x), x)  # a loop may run that often before anybody asks
+        trap(jnp.any(exact.outside(x, dtype)))
     elif checked and source.kind in "iu" and dtype.kind in "iu" and not np.can_cast(source, dtype):
         have, want = np.iinfo(source), np.iinfo(dtype)
         if want.min > have.min:

@@ -109,7 +109,7 @@ def _full_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ..
 
 def _full(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     spec = node.outputs[0].spec
-    value = cast(xs[-1], spec.dtype, trap, checked=node.specs[-1].kind != "array")
+    value = cast(xs[-1], spec.dtype, trap, checked=node.specs[-1].kind != "array", weak=node.specs[-1].weak)
     return (jnp.broadcast_to(value, spec.shape),)
 
 

@@ -43,10 +43,7 @@ def _astype_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> 
 
 def _convert(x: Any, dtype: np.dtype, trap: Callable[[Any], None]) -> Any:
     if np.dtype(x.dtype).kind == "f" and dtype.kind in "iu":
-        outside = exact.outside(x, dtype)
-        trap_if(outside, trap)
-        # Before anybody asks whether it trapped, a loop may run as often as the result says.
-        x = jnp.where(outside, jnp.zeros_like(x), x)
+        trap_if(exact.outside(x, dtype), trap)
     return exact.cast(x, dtype)
 
 

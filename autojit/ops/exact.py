@@ -178,6 +178,18 @@ def _half(x: Any) -> Any:
     return from_bits(odd, jnp.float32).astype(jnp.float16)
 
 
+def as_python_float(x: Any, dtype: Any) -> Any:
+    """A Python int as the Python float that NumPy makes of it before it rounds it to a narrower one."""
+    is_rounded_twice = np.dtype(x.dtype).kind == "i" and dtype.kind in "fc" and dtype not in (np.float64, np.complex128)
+    return float_of_int(x) if is_rounded_twice else x
+
+
+def float_of_int(x: Any) -> Any:
+    """An int64 as float64, in two halves: of two conversions one behind the other LLVM makes one."""
+    high, low = x >> np.int64(32), x & np.int64(2**32 - 1)
+    return high.astype(jnp.float64) * np.float64(2**32) + low.astype(jnp.float64)
+
+
 def outside(x: Any, dtype: Any) -> Any:
     """Where the real numbers `x` cannot be cast to the integer `dtype` (NaN, infinite or out of range)."""
     info = np.iinfo(dtype)

@@ -83,6 +83,8 @@ def cast_operands(node: Any, xs: Sequence[Any], dtypes: Sequence[Any], trap: Cal
             value = operand.value if isinstance(operand, Const) else x
             # A value that is not constant is an int64 already.
             trap_if((value < int(info.min)) | (value > min(int(info.max), 2**63 - 1)), trap)
+    weak = [operand.spec.weak for operand in node.inputs]
+    xs = [exact.as_python_float(x, to) if is_weak else x for x, to, is_weak in zip(xs, dtypes, weak, strict=False)]
     return [exact.cast(x, dtype) for x, dtype in zip(xs, dtypes, strict=False)]
 
 

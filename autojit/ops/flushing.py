@@ -72,6 +72,20 @@ _WRONG: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
+class Flags:
+    """Takes the flags of a program that say that its data is NumPy's.
+
+    Attributes:
+        met: Those so far, in the order of the program.
+    """
+
+    def __init__(self) -> None:
+        self.met: list[Any] = []
+
+    def __call__(self, flag: Any) -> None:
+        self.met.append(flag)
+
+
 def any_of(flags: Sequence[Any]) -> Any:
     """Whether any element of any flag is true: one pass for all flags of one shape."""
     shapes: dict[tuple[int, ...], Any] = {}

@@ -92,7 +92,7 @@ def _print(shape: tuple[int, ...]) -> str:
 def _setitem_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     base, value, *operands = xs
     plan = plan_index(node.keywords["index"], node.specs[0], node.specs[2:])
-    value = cast(value, np.dtype(base.dtype), trap, checked=node.specs[1].kind != "array")
+    value = cast(value, np.dtype(base.dtype), trap, checked=node.specs[1].kind != "array", weak=node.specs[1].weak)
     if plan.mask is not None:
         return (write_masked(base, value, plan, operands, trap),)
     return (write(base, value, plan, operands, trap),)

@@ -15,7 +15,7 @@ from autojit.ir.graph import Const, Graph
 from autojit.ir.spec import Spec
 from autojit.jax_names import core, jax, jnp, lax
 from autojit.ops.families import row
-from autojit.ops.flushing import any_of
+from autojit.ops.flushing import Flags, any_of
 from autojit.ops.loop_bodies import tidy
 from autojit.ops.loop_order import run_body
 
@@ -51,6 +51,9 @@ def _lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
     start, stop = (x.astype(np.int64) for x in xs[:2])
     if abs(step) > 1:
         stop = _aligned(node, start, stop, trap)
+    if isinstance(trap, Flags) and trap.met and _is_of_any_length(node):
+        # Its length may be what has trapped, or what NumPy would have raised for before: nobody waits for that.
+        stop = jnp.where(any_of(trap.met), start, stop)
     carry, constant = tuple(xs[2 : 2 + carried]), xs[2 + carried :]
     function, traps = _traced(body, (start, *xs[2:]))
 
@@ -71,6 +74,11 @@ def _lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
     if traps:
         trap(trapped[0])
     return results
+
+
+def _is_of_any_length(node: Any) -> bool:
+    """Whether nobody knows when a loop ends, or only the data does."""
+    return node.keywords.get("exits", False) or not all(isinstance(bound, Const) for bound in node.inputs[:2])
 
 
 def _aligned(node: Any, start: Any, stop: Any, trap: Callable[[Any], None]) -> Any:
@@ -97,11 +105,11 @@ def _traced(body: Graph, values: Sequence[Any]) -> tuple[Callable[..., list[Any]
 
     def function(*values: Any) -> list[Any]:
         nonlocal traps
-        flags: list[Any] = []
-        results = run_body(body, values, flags.append)
-        if flags:
+        flags = Flags()
+        results = run_body(body, values, flags)
+        if flags.met:
             traps = True
-            results.append(any_of(flags))
+            results.append(any_of(flags.met))
         return results
 
     # Tracing it here tells whether there is a flag before the loop is made.

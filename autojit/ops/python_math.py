@@ -68,7 +68,7 @@ def _refused(result: Any, xs: Sequence[Any]) -> Any:
 
 def _lower(rule: Callable[..., Any], raises: bool) -> Callable[..., Any]:
     def lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
-        xs = [x.astype(np.float64) for x in xs]
+        xs = exact.fence(*(x.astype(np.float64) for x in xs))
         result = rule(*xs)
         if raises:
             trap(_refused(result, xs))
@@ -96,11 +96,14 @@ def _row(name: str, rule: Callable[..., Any]) -> Op:
 
 # ---- the same for many numbers at once
 
+#: What takes ints as they are.
+_OF_INTS = "divide", "float"
+
 
 def _each(*xs: Any, function: str) -> np.ndarray:
-    call = {"divide": operator.truediv, "int": int}.get(function) or getattr(math, function)
+    call = {"divide": operator.truediv, "int": int, "float": float}.get(function) or getattr(math, function)
     # Python rounds a quotient of ints once.
-    arrays = np.broadcast_arrays(*(np.asarray(x, None if function == "divide" else np.float64) for x in xs))
+    arrays = np.broadcast_arrays(*(np.asarray(x, None if function in _OF_INTS else np.float64) for x in xs))
     found = [call(*numbers) for numbers in zip(*(array.ravel().tolist() for array in arrays), strict=True)]
     return np.array(found, _dtype_of(function)).reshape(arrays[0].shape)
 
@@ -115,9 +118,11 @@ def _each_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ..
 
 def _each_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     name, shape = node.keywords["function"], node.outputs[0].spec.shape
+    if name == "float":
+        return (exact.float_of_int(jnp.broadcast_to(xs[0], shape)),)
     if name == "divide":
         trap_large(xs, trap)
-    xs = [jnp.broadcast_to(x.astype(np.float64), shape) for x in xs]
+    xs = exact.broadcast(*(x.astype(np.float64) for x in xs), shape=shape)
     if name == "int":
         trap(jnp.any(exact.outside(xs[0], np.dtype(np.int64))))
         return (exact.cast(xs[0], np.int64),)
@@ -139,7 +144,8 @@ ROWS: tuple[Op, ...] = (
         numpy=(), traps=True, sharding="elementwise",
         samples=lambda rng: [((np.array([0.5, 2.0]), np.array([4.0, 3.0])), {"function": "divide"}),
                              ((np.array([0.5, 2.0]),), {"function": "log"}),
-                             ((np.array([0.5, -2.5]),), {"function": "int"})],
+                             ((np.array([0.5, -2.5]),), {"function": "int"}),
+                             ((np.array([1, 2**62 + 2**8 + 1]),), {"function": "float"})],
         note="Python's function of every number, for all iterations of a loop at once",
     ),
 )  # fmt: skip

@@ -149,7 +149,7 @@ def _set_part(part: str, rule: Callable[[Any, Any], Any]) -> Op:
     def lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
         base, value = xs
         part_dtype = _part_dtype(np.dtype(base.dtype))
-        value = cast(value, part_dtype, trap, checked=node.specs[1].kind != "array")
+        value = cast(value, part_dtype, trap, checked=node.specs[1].kind != "array", weak=node.specs[1].weak)
         value = jnp.broadcast_to(drop_leading(value, base.ndim), base.shape)
         return (rule(base, value) if np.dtype(base.dtype).kind == "c" else value,)
 
@@ -176,7 +176,7 @@ def _set_diagonal_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[
 
 def _set_diagonal(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     base, value = xs
-    value = cast(value, np.dtype(base.dtype), trap, checked=node.specs[1].kind != "array")
+    value = cast(value, np.dtype(base.dtype), trap, checked=node.specs[1].kind != "array", weak=node.specs[1].weak)
     offset, axis1, axis2 = (node.keywords.get(name, default) for name, default in _DIAGONAL)
     (diagonal,) = by_call(np.diagonal)([node.specs[0]], node.keywords)
     value = jnp.broadcast_to(drop_leading(value, diagonal.ndim), diagonal.shape)
@@ -299,7 +299,8 @@ def _pack(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     spec = node.outputs[0].spec
     if not xs:
         return (jnp.zeros(spec.shape, spec.dtype),)
-    cast_xs = [cast(x, spec.dtype, trap, checked=True) for x in xs]
+    given = zip(xs, node.specs, strict=True)
+    cast_xs = [cast(x, spec.dtype, trap, checked=True, weak=item.weak) for x, item in given]
     return (jnp.stack(cast_xs).reshape(spec.shape),)
 
 

@@ -383,7 +383,7 @@ def _value(batch: Batch, stored: Lane, dtype: np.dtype, ndim: int, place: int) -
         raise Refused("the assigned value has more axes than its target")
     if stored.batched:
         _check_stored(batch, stored, dtype)
-    return batch.aligned(stored, ndim - place)
+    return batch.as_python_float(stored, batch.aligned(stored, ndim - place), dtype)
 
 
 def _scatter(batch: Batch, base: Operand, stored: Lane, parts: list[_Part], plan: Plan, moving: list[_Part]) -> Operand:
@@ -415,7 +415,8 @@ def write_rows(batch: Batch, base: Lane, stored: Lane, index: Index, operands: S
             raise Refused("a masked write has a batched form for whole masks and numbers only")
         _check_stored(batch, stored, base.spec.dtype)
         tail = batch.common([base, mask, stored])
-        value = batch.cast(batch.array(batch.aligned(stored, tail)), base.spec.dtype)
+        value = batch.as_python_float(stored, batch.array(batch.aligned(stored, tail)), base.spec.dtype)
+        value = batch.cast(value, base.spec.dtype)
         return batch.lane(
             batch.call("np.where", [batch.aligned(mask, tail), value, batch.aligned(base, tail)]), spec, tail
         )

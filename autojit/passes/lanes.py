@@ -201,7 +201,16 @@ class Batch:
         if dtype == np.bool_:
             raise Refused("of a Python number beside arrays only its truth would be left")
         self.check_fits(lane, dtype)
-        return self.cast(value, dtype)
+        return self.cast(self.as_python_float(lane, value, dtype), dtype)
+
+    def as_python_float(self, lane: Lane, value: Operand, dtype: np.dtype) -> Operand:
+        """A lane's value that is about to become a `dtype`: of Python ints NumPy makes Python floats on the way."""
+        is_number = lane.batched and lane.spec.weak and lane.spec.dtype.kind == "i"
+        if not is_number or dtype.kind not in "fc" or dtype in (np.float64, np.complex128):
+            return value
+        if lane.form is not None and not lane.form.symbols and max(map(abs, self.trips.bounds(lane.form))) <= 2**53:
+            return value  # floats have all of these
+        return self.call("each_number", [value], function="float")
 
     def check_fits(self, lane: Lane, dtype: np.dtype) -> None:
         """Require that an integer which is no array fits a dtype: NumPy raises where it does not, and casts arrays.

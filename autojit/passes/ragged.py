@@ -10,6 +10,7 @@ import numpy as np
 from autojit.ir.graph import Graph, Node, Operand, Value
 from autojit.ir.index import Slice
 from autojit.passes.affine import Affine, form_of
+from autojit.passes.dce import may_raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +158,8 @@ def _through(
         if axes is None:
             return {}
         return None if wanted is None else {axes[axis]: span for axis, span in wanted.items() if axis in axes}
-    elif not node.op.broadcasts or len(node.outputs) != 1:
-        return {}
+    elif not node.op.broadcasts or len(node.outputs) != 1 or may_raise(node):
+        return {}  # NumPy raises for elements that nobody needs, too
     if wanted is None:
         return None if not node.op.traps else {}
     shift = out.spec.ndim - operand.spec.ndim

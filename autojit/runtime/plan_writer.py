@@ -18,7 +18,7 @@ from autojit.capture.streams import calls_in, render, streams_of
 from autojit.capture.values import ViewStep
 from autojit.compile.executable import Executable
 from autojit.compile.transfer import give_back
-from autojit.errors import Trapped, comes_from_a_signal
+from autojit.errors import Trapped
 from autojit.ir.graph import Const, Graph, Operand, Value, Write
 from autojit.ir.index import Index, window_slice
 from autojit.ir.spec import Spec
@@ -389,7 +389,7 @@ def complete(error: BaseException, count: int, outside: dict[str, Any], inside: 
         outside: The plan's names,
         inside: and its values.
     """
-    if isinstance(error, Exception) and not comes_from_a_signal(error):
+    if isinstance(error, Exception) and not comes_from_outside(error):
         return
     assert error.__traceback__ is not None
     done = max(0, error.__traceback__.tb_lineno - outside[COMMITS])
