@@ -404,7 +404,7 @@ def test_a_folder_that_is_gone(folder):
     words = [sys.executable, "-c", start, "-m", "autojit", "run", "nothing.py"]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(words, cwd=gone, env=env, capture_output=True, text=True)
-    assert done.returncode == 1 and "`nothing.py` cannot be read" in done.stderr
+    assert done.returncode == 2 and "`nothing.py` cannot be read" in done.stderr
 
 
 def _halved(x):
