@@ -162,6 +162,15 @@ def test_the_closure_of_a_function_that_is_decorated_twice() -> None:
     np.testing.assert_array_equal(aj.autocluster(policy="eager")(once)(np.ones(2)), np.full(2, 15.0))
 
 
+def test_a_function_without_source_keeps_its_defaults_when_it_is_decorated_again() -> None:
+    names: dict[str, Any] = {}
+    exec("def f(x, k=2.0, *, c=1.0): return x * k + c", names)
+    for again in (aj.autocluster, aj.jit_compile):
+        made = again(aj.jit_compile(names["f"]))
+        assert (made.__wrapped__.__defaults__, made.__wrapped__.__kwdefaults__) == ((2.0,), {"c": 1.0})
+    assert aj.autocluster(aj.jit_compile(names["f"]))(np.ones(1)) == 3.0
+
+
 @aj.autocluster
 def decorated(x, k=2):
     return x * k

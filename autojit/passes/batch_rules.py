@@ -113,9 +113,7 @@ def _is_float(batch: Batch, lane: Lane) -> bool:
     """Whether a number is one of the float64s."""
     if lane.spec.dtype == np.float64:
         return True
-    if lane.spec.dtype != np.int64 or lane.form is None or lane.form.symbols:
-        return lane.spec.dtype == np.bool_
-    return max(map(abs, batch.trips.bounds(lane.form))) <= 2**53
+    return lane.spec.dtype == np.bool_ or (lane.spec.dtype == np.int64 and batch.is_exact(lane))
 
 
 def _logical(name: str) -> Rule:

@@ -208,9 +208,13 @@ class Batch:
         is_number = lane.batched and lane.spec.weak and lane.spec.dtype.kind == "i"
         if not is_number or dtype.kind not in "fc" or dtype in (np.float64, np.complex128):
             return value
-        if lane.form is not None and not lane.form.symbols and max(map(abs, self.trips.bounds(lane.form))) <= 2**53:
-            return value  # floats have all of these
-        return self.call("each_number", [value], function="float")
+        return value if self.is_exact(lane) else self.call("each_number", [value], function="float")
+
+    def is_exact(self, lane: Lane) -> bool:
+        """Whether an integer is known to be one of those that float64 has all of."""
+        if lane.form is None or lane.form.symbols:
+            return False
+        return max(map(abs, self.trips.bounds(lane.form))) <= 2**53
 
     def check_fits(self, lane: Lane, dtype: np.dtype) -> None:
         """Require that an integer which is no array fits a dtype: NumPy raises where it does not, and casts arrays.

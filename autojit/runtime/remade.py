@@ -11,6 +11,7 @@ from autojit.capture.hidden import Hidden, nothing
 
 #: What a function is told apart by from another one of the same code.
 _GIVEN = "__defaults__", "__kwdefaults__", "__name__", "__qualname__", "__module__", "__doc__"
+_COUNTS = "co_argcount", "co_posonlyargcount", "co_kwonlyargcount"
 
 
 class Method(functools.partial[Any]):
@@ -56,6 +57,9 @@ def as_it_is(function: types.FunctionType, original: types.FunctionType) -> type
 
 def is_as_it_was(function: types.FunctionType, original: types.FunctionType) -> bool:
     """Whether a decorated function has been given nothing that the user's own, from which it was made, has not."""
+    mine_code, its_code = function.__code__, original.__code__
+    if any(getattr(mine_code, name) != getattr(its_code, name) for name in _COUNTS):
+        return True  # it calls the original, which has the defaults
     mine, its = _attributes(function, original), _attributes(original, original)
     is_same = mine.keys() == its.keys() and all(value is its[key] for key, value in mine.items())
     return is_same and all(getattr(function, name) is getattr(original, name) for name in _GIVEN)
