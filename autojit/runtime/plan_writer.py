@@ -417,6 +417,8 @@ def relayout(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
             return _spread(array, strides)
         step *= array.shape[axis]
     if min(strides, default=0) >= 0:  # its memory is its own, as in NumPy, which may write a sum into a temporary
+        if array.transpose(order).flags.c_contiguous:  # but for axes of one element, it lies so
+            return array
         if order == list(range(array.ndim))[::-1]:
             return array.copy("F")
         made = np.empty_like(np.empty([array.shape[axis] for axis in order], array.dtype).transpose(np.argsort(order)))
