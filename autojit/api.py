@@ -181,6 +181,11 @@ class _Native:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self._function(*args, **kwargs)
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """What is pickled by name has the same name here."""
+        found = self._function.__reduce_ex__(protocol)  # type: ignore[operator] -- every object has it
+        return found if isinstance(found, str) else (type(self), (self._function, self._name, self._reason))
+
     def get_compiler_ir(self, /, *args: Any, **kwargs: Any) -> Any:
         raise AutojitError(f"nothing of `{self._name}` compiles: {self._reason.detail}")
 

@@ -38,6 +38,18 @@ TAKEN = {
             rows.append(part)
         same = part
     """,
+    "comprehensions read what the loop binds": """
+        for i in range(3):
+            t = a * 2 + i
+            a = a + [t * w + i for w in (0.5, 0.25)][1]
+    """,
+    "comprehensions read what was bound before": """
+        for k in range(1):
+            t = -1
+        for i in range(3):
+            t = a * 2 + i
+            a = a + [t * w for w in (0.5, 0.25)][1]
+    """,
     "no iteration leaves names unbound": """
         for i in range(0):
             never = np.ones(3)

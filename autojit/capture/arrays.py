@@ -15,6 +15,7 @@ from autojit.capture.lengths import length_of
 from autojit.capture.plain import compare_sequences
 from autojit.capture.protocols import is_plain
 from autojit.capture.python_numbers import PythonNumbers, affine_of, is_python_number, is_traced
+from autojit.capture.recorder import LONGEST
 from autojit.capture.records import method_of
 from autojit.capture.values import (
     Arr,
@@ -128,9 +129,15 @@ class Arrays(PythonNumbers):
                 owner, items, times = items, self.as_items(items), self.static(count)
                 if items.kind is tuple and times == 1:
                     return owner  # Python copies no tuple
-                return Items(list if items.kind is list else tuple, items.values * times)
+                return Items(list if items.kind is list else tuple, self._repeated(items.values, times))
         table = BINARY.get(kind) or COMPARE[kind]
         return compare_sequences(self, kind, table[1], left, right)
+
+    def _repeated(self, values: list[Any], times: Any) -> list[Any]:
+        times = self.ask(operator.index, times)
+        if len(values) * times > LONGEST:
+            raise CannotCapture("budget", f"a list or tuple of {len(values) * times} items")
+        return values * times
 
     def as_items(self, value: Any) -> Items:
         """An `Items` for a sequence value."""
@@ -221,8 +228,9 @@ class Arrays(PythonNumbers):
                 and kind is ast.Mult
                 and isinstance(value, Known | Sym)
             ):
+                repeated = self._repeated(target.values, self.static(value))
                 self.change()
-                target.items *= self.static(value)  # type: ignore[operator] -- a list, by its kind
+                target.items[:] = repeated  # type: ignore[index] -- a list, by its kind
                 return target
             changeable = (list, dict, set)
             if (

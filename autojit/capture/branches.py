@@ -419,10 +419,19 @@ class Branches(Undo):
             signal = self.block(node.body)
             if signal is not None and signal[0] == RAISED and not self.exits:
                 raise CannotCapture("raises", f"`{frame.name}` raises")
-            return self.returned(self.end(signal))
+            end = self.end(signal)
+            self._check_seen(end)
+            return self.returned(end)
         finally:
             self.exits = outer
             self.builder.predicate = predicate
+
+    def _check_seen(self, end: Signal) -> None:
+        """Refuse names that mean one thing or another, as the data says, to functions that outlive the call."""
+        given = [value for way in self.exits for value in (way.value, *way.env.values())]
+        for name in self.names_seen(*given, end and end[1]) if self.exits else ():
+            if any(way.env.get(name) is not self.frame.env.get(name) for way in self.exits):
+                raise CannotCapture("data-branch", f"what `{name}` means to a function that outlives the call")
 
     def returned(self, signal: Signal) -> Any:
         """The value of a function whose body ended with `signal`, and whose other ways are in `exits`."""

@@ -185,14 +185,15 @@ class Builtins(Iteration):
         if isinstance(getattr(start, "value", None), str | bytes | bytearray):
             raise CannotCapture("raises", "TypeError: `sum` of strings")
         total, floats = start, is_python_number(start) and self.type_of(start) is float
+        held: type = ast.Name  # the argument; what has been added up so far has no name, an item may have one
         for item in self.each(sequence):
             if _COMPENSATES:
                 floats += is_python_number(item) and self.type_of(item) is float
                 if floats > 1:
                     raise CannotCapture("data-value", "the `sum` of Python floats, which is compensated")
             before, total = total, self.operate("Add", total, item)
-            # What has been added up so far has no name, an item may have one.
-            in_reused_memory(ast.Add, (before, item), (ast.BinOp, ast.Call), total)
+            in_reused_memory(ast.Add, (before, item), (held, ast.Call), total)
+            held = ast.BinOp
         return total
 
     def _builtin_min(self, *args: Any, **kwargs: Any) -> Any:

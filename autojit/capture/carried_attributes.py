@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import ast
 import re
+import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from autojit.capture.attributes import Carries, Place, Scout, bind_attribute
+from autojit.capture.attributes import Carries, Place, Scout, bind_attribute, is_own_attribute
 from autojit.capture.branches import Exit
 from autojit.capture.loop_parts import Course, Leaving, Names
 from autojit.capture.loops import Loops
+from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.statements import Signal
 from autojit.capture.values import Known, Opaque
 from autojit.errors import CannotCapture
@@ -157,9 +159,14 @@ class CarriedAttributes(Loops):
         return place
 
     def _present(self, owner: Known, name: str, is_needed: bool) -> Any:
-        """What an attribute means now; an `Opaque` where the object has none, or where nothing of it is needed."""
+        """What an attribute means now; an `Opaque` where the object has none, or where nothing of it is needed.
+
+        What the class has stays the class's on ways that assign nothing: the object has none then.
+        """
         try:
-            return self.attribute(owner, name)
+            found = self.attribute(owner, name)
+            if self._is_the_objects(owner, name):
+                return found
         except CannotCapture as error:
             if error.id != "raises":
                 raise
@@ -167,6 +174,15 @@ class CarriedAttributes(Loops):
             if is_needed:
                 raise
         return Opaque("long-loop", f"the attribute `.{name}` may have no value here")
+
+    def _is_the_objects(self, owner: Known, name: str) -> bool:
+        """Whether an attribute that can be read is the object's own by now."""
+        key = id(owner.value), name
+        if key in self.assigned or key in self.attribute_places or any(key in scout.assigned for scout in self.scouts):
+            return True
+        in_class = find_in_class(type(owner.value), name)
+        is_alone = in_class is MISSING or isinstance(in_class, types.MemberDescriptorType)
+        return is_alone or is_own_attribute(self, owner, name)
 
     # ---- objects that the interpretation has met, when it begins again
 

@@ -30,7 +30,7 @@ _IN_PLACE: dict[type, bool] = {
 #: Expressions whose value has a name; that of an attribute may be a property's, or `.real` of a new array.
 _HELD = (ast.Name, ast.Constant, ast.NamedExpr)
 #: ... and those that always make a new array.
-_NEW = (ast.BinOp, ast.UnaryOp)
+_NEW = (ast.BinOp, ast.UnaryOp, ast.Compare)
 
 
 def in_reused_memory(operator: type, operands: tuple[Any, Any], nodes: tuple[type, type], result: Any) -> None:
@@ -70,7 +70,7 @@ def _fits(operator: type, operand: Any, other: Any, result: Arr) -> bool:
     """Whether a result can be made in the memory of an operand, if that has no name."""
     if not isinstance(operand, Arr) or operand.kind != "array" or operand.steps or operand.storage.input is not None:
         return False
-    if operand.shape != result.shape or operand.dtype != result.dtype or operand.dtype == np.bool_:
+    if operand.shape != result.shape or operand.dtype != result.dtype:
         return False
     if operator is ast.Div and operand.dtype.kind not in "fc":
         return False

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.branches import RAISED, Exit
+from autojit.capture.branches import RAISED, Condition, Exit
 from autojit.capture.carry import Carry
 from autojit.capture.ints import carried_ints
 from autojit.capture.loop_parts import Body, Course, Names
 from autojit.capture.names import Flow, names
-from autojit.capture.regions import BREAK, RETURN, leaving
+from autojit.capture.polled import Polled, is_endless
+from autojit.capture.regions import BREAK, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.undo import same_effects
 from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Opaque, Storage, Sym, make_dummy, plain
@@ -28,7 +29,7 @@ UNROLL_TRIPS = 4
 #: A `while` that runs for more iterations, or about this many seconds, is left to Python.
 MAX_WHILE_TRIPS = 10_000_000
 MAX_WHILE_SECONDS = 10
-#: Reasons for which another rung of the ladder would fail too.
+#: Reasons for which another rung would fail too.
 _FINAL = ("raises", "effect", "statement", "unknown-value")
 
 
@@ -38,7 +39,15 @@ class Loops(Carry):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._flows: dict[ast.FunctionDef, Flow] = {}
-        self.unrolled: dict[SourceLine, str] = {}  # loops that are no loops of the program, and why
+        self.unrolled: dict[SourceLine | None, str] = {}  # loops that are no loops of the program, and why
+        self.polled = Polled()
+
+    def test(self, node: ast.expr) -> Condition:
+        """As that of all branches; flags from outside are remembered."""
+        found = super().test(node)
+        shared = frozenset(self.shared) if self.frame is self.region_frame else frozenset()
+        self.polled.note(node, found, self.frame.local_names - shared)
+        return found
 
     def _run_For(self, node: ast.For) -> Signal:
         held = len(self.held)
@@ -75,14 +84,10 @@ class Loops(Carry):
             if error.id != "long-loop":
                 raise
         else:
-            self._note(line, f"at most {UNROLL_TRIPS} iterations")
+            self.unrolled[line] = f"at most {UNROLL_TRIPS} iterations"
             return signal
         self.restore(state)
         return self._rolled(node, course)
-
-    def _note(self, line: SourceLine | None, why: str) -> None:
-        if line is not None:
-            self.unrolled[line] = why
 
     def _roll_or(self, node: Any, course: Course, unroll: Callable[[Any], Signal]) -> Signal:
         state, line = self.save(), self.line
@@ -95,7 +100,7 @@ class Loops(Carry):
             rolled = error.detail  # not the error: it has the frames of this call, and they would have it
         try:
             signal = unroll(node)
-            self._note(line, f"it cannot be rolled: {rolled}")
+            self.unrolled[line] = f"it cannot be rolled: {rolled}"
             return signal
         except CannotCapture as error:
             if error.id != "long-loop":
@@ -218,8 +223,10 @@ class Loops(Carry):
                 if body is None:
                     raise CannotCapture("long-loop", "what it carries changes its type")
             self.here(node)
+            if (flag := self.polled.of(node)) is not None:
+                raise CannotCapture("long-loop", f"`{ast.unparse(flag)}` may be changed meanwhile, by another thread")
             self._emit(body, course, stop, entered)
-            yield (RAISED, None) if _is_endless(node) else None
+            yield (RAISED, None) if is_endless(node) else None
 
         def safe(course: Course) -> Signal:
             return self.unroll(turns(course), lambda: self.block(node.orelse))
@@ -267,7 +274,7 @@ class Loops(Carry):
     def _live_after(self, node: Any) -> frozenset[str]:
         """The local names that may be read after a statement, by whomever."""
         function = self.frame.node
-        if not isinstance(function, ast.FunctionDef):
+        if not isinstance(function, ast.FunctionDef) or node.orelse:  # which reads what nobody may read behind it
             return self.frame.local_names
         flow = self._flows.get(function)
         if flow is None:
@@ -464,13 +471,6 @@ def _seconds(body: Graph) -> float:
 
 def _has_loop(node: ast.For) -> bool:
     return any(isinstance(inner, ast.For | ast.While) for statement in node.body for inner in ast.walk(statement))
-
-
-def _is_endless(node: ast.For | ast.While) -> bool:
-    """Whether no iteration leaves a loop for what stands behind it."""
-    if not (isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and node.test.value):
-        return False
-    return not any(isinstance(way, ast.Break) for statement in node.body for way in leaving(statement))
 
 
 def _is_int(value: Any) -> bool:

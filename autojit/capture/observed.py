@@ -17,6 +17,7 @@ from autojit.ir.graph import Const, Operand
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, spec_of
 from autojit.ir.warned import unheard
+from autojit.ops.declared import is_declared
 
 #: The strides of an array; `None` of what is none.
 Strides = tuple[int, ...] | None
@@ -47,7 +48,8 @@ def observe(self: Any, op: Op, inputs: Sequence[Operand], params: dict[str, Any]
     known = self.observed.get(key)
     if known is not None:
         return known
-    if self.examples is None:
+    is_explained = is_declared(op) and getattr(self, "tells", False)  # then nothing of the user's runs
+    if self.examples is None or is_explained:
         raise CannotCapture("host-op", f"`{op.name}` runs on the host; its result is known after a first run")
     try:
         for node in self.builder.nodes[self.evaluated :]:

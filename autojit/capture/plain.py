@@ -33,6 +33,7 @@ _TEXT = (str, bytes, int, float, complex, bool, type(None), range)
 _LOOKS_INTO = re.compile(r"\{[^{}]*[.\[]")
 #: The formats of the fields of `str.format`; one that is made of another field has that one's.
 _FORMS = re.compile(r":([^{}]*)\}")
+_FORMED = re.compile(r":[^{}]*\{")
 _TEXT_RULES = ("__str__", "__repr__", "__format__")
 _RULES = tuple(
     f"__{name}__"
@@ -222,6 +223,9 @@ def call_method(self: Any, method: types.BuiltinMethodType, args: list[Any], kwa
     if method.__name__.startswith("format"):
         for form in _FORMS.findall(str(method.__self__)):
             check_form(form)
+        if _FORMED.search(str(method.__self__)):
+            for form in (*values, *named.values()):
+                check_form(str(form))
     looks_into = method.__name__.startswith("format") and _LOOKS_INTO.search(str(method.__self__))
     if looks_into and any(
         isinstance(part, type | enum.Enum) for value in (*values, *named.values()) for part in parts(value)

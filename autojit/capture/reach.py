@@ -74,9 +74,13 @@ class Reach(Statements):
         """The storage of each array that something means, be it a part of an expression that is not yet complete."""
         return storages_in([self.frame, *self.assigned_values(), *self.held])
 
-    def names_seen(self) -> set[str]:
-        """The present function's names that functions and generator expressions made in it can still ask for."""
-        values = reach([self.frame, *self.assigned_values(), *self.held])
+    def names_seen(self, *others: Any) -> set[str]:
+        """The present function's names that functions and generator expressions made in it can still ask for.
+
+        Args:
+            *others: Values besides those that are held somewhere.
+        """
+        values = reach([self.frame, *self.assigned_values(), *self.held, *others])
         functions = [value for value in values if isinstance(value, Closure) and value.sees(self.frame)]
         return set[str]().union(*(function.captured for function in functions))
 

@@ -45,7 +45,7 @@ from autojit.ops.declared import is_declared
 
 _INT64 = np.iinfo(np.int64)
 #: Longer lists of the caller's are not looked into: each item would be checked at each call.
-_LONGEST = 2048
+LONGEST = 2048
 #: Functions whose Python ints grow with their last argument, and how large that may be.
 _GROWING = (operator.pow, pow, operator.lshift, math.factorial, math.comb, math.perm)
 _GROWTH = 4096
@@ -365,16 +365,18 @@ class Recorder(Memory):
     def open(self, known: Known) -> Items:
         """The items of an outside list, tuple or dict."""
         value, path = known.value, known.path
-        if len(value) > _LONGEST and path is not None:
+        if len(value) > LONGEST and path is not None:
             raise CannotCapture("budget", f"a list, tuple or dict of {len(value)} items")
+        if isinstance(value, dict | list):  # another thread may change it
+            known = Known(dict(value) if isinstance(value, dict) else list(value), path)
         if isinstance(value, dict):
-            keys = [key for key in value if type(key) in (str, int, bool)]
-            if path and len(keys) != len(value):
+            keys = [key for key in known.value if type(key) in (str, int, bool)]
+            if path and len(keys) != len(known.value):
                 raise CannotCapture("argument-type", "a dict whose keys are not strings or ints")
             if path:
                 self.prologue.check(self.prologue.equal_items(path, tuple(keys)), "a dict has the same keys")
-            return Items(dict, {key: self.item(known, key) for key in value}, path)
-        return Items(type(value), [self.item(known, position) for position in range(len(value))], path)
+            return Items(dict, {key: self.item(known, key) for key in known.value}, path)
+        return Items(type(value), [self.item(known, position) for position in range(len(known.value))], path)
 
     def item(self, known: Known, key: Any) -> Any:
         """One item of an outside or constant container."""

@@ -154,6 +154,7 @@ class RegionTree:
         usual: frozenset[str] = frozenset(),
     ) -> None:
         self.source = source
+        self._names = outside, usual
         code = source.function.__code__
         if asks := asks_for_names(source.node):
             raise CannotCapture("unsupported-syntax", f"`{asks}` may see every local name")
@@ -182,6 +183,10 @@ class RegionTree:
         # When the function starts, its parameters have values and nothing else has.
         self.root.maybe = frozenset()
         self.root.certain = frozenset()  # a call that starts again binds the names in a frame of its own
+
+    def again(self) -> RegionTree:
+        """The same for those who only look, where a tree that runs has been split."""
+        return RegionTree(self.source, (), *self._names)
 
     def _region(
         self,

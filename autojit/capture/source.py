@@ -85,7 +85,8 @@ class FunctionSource:
     def is_own(self, module: types.ModuleType, name: str) -> bool:
         """Whether an attribute of a module is a local name, of whose value a region may be ahead."""
         is_the_module = self.is_own_dict(names_of(module))
-        return is_the_module and (name == "__dict__" or name in self.function.__code__.co_varnames)
+        code = self.function.__code__
+        return is_the_module and (name == "__dict__" or name in (*code.co_varnames, *code.co_cellvars))
 
     def is_own_dict(self, namespace: object) -> bool:
         """Whether a dict holds the local names."""

@@ -48,7 +48,7 @@ class Views(Recorder):
         dummy = self.ask(np.transpose, array.dummy, axes)
         if array.kind != "array":
             return array
-        order = tuple(range(array.dummy.ndim))[::-1] if axes is None else tuple(a % array.dummy.ndim for a in axes)
+        order = tuple(range(array.dummy.ndim))[::-1] if axes is None else tuple(int(a) % array.dummy.ndim for a in axes)
         return self.step(array, "np.transpose", {"axes": order}, dummy)
 
     def permuted(self, array: Arr, function: Callable[..., np.ndarray], *args: Any) -> Arr:

@@ -190,11 +190,9 @@ class DiskCache:
         self._nbytes = left
 
     def _is_usable(self) -> bool:
-        if not self._is_checked:
-            with self._lock:
-                if not self._is_checked:
-                    self._check()
-                    self._is_checked = True
+        if not self._is_checked:  # without the lock: twice does no harm, and a process may be forked meanwhile
+            self._check()
+            self._is_checked = True
         return self._may_load
 
     def _check(self) -> None:

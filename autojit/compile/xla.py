@@ -28,8 +28,9 @@ from autojit.jax_names import POSTPONED, jax, named
 from autojit.lowering.segments import segmented
 from autojit.lowering.source import call_from
 
-if POSTPONED:  # as jax does, or XLA tells of devices on stderr
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
+# As jax does, or XLA tells of devices on stderr. Launched programs find nothing of that in their environment later.
+if _is_quieted := POSTPONED and "TF_CPP_MIN_LOG_LEVEL" not in os.environ:
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "1"
 
 import ml_dtypes  # noqa: F401 -- jaxlib does when the first array is made, when one may lie beside the script
 from jaxlib import _hlo, _jax, lapack, xla_client  # type: ignore[attr-defined] -- no stubs
@@ -57,6 +58,8 @@ def device() -> Any:
         with _LOCK:
             if not _devices:
                 _devices.append(xla_client.make_cpu_client(asynchronous=False).local_devices()[0])
+                if _is_quieted:
+                    os.environ.pop("TF_CPP_MIN_LOG_LEVEL", None)
     return _devices[0]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import linecache
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -252,6 +253,10 @@ def _given(bound: inspect.BoundArguments, args: tuple[Any, ...], kwargs: dict[st
 
 
 def _source(controller: Controller) -> Source | None:
+    source = controller.tree.source if controller.tree is not None else None
+    if source is not None and source.is_in_module:  # `inspect` would look for a definition above
+        first, last = source.node.lineno, source.node.end_lineno
+        return source.file, first, linecache.getlines(source.file)[first - 1 : last]
     try:
         lines, first = inspect.getsourcelines(controller.original)
     except (OSError, TypeError):
@@ -262,7 +267,7 @@ def _source(controller: Controller) -> Source | None:
 def _explore(controller: Controller, values: dict[str, Any], out: Explanation) -> None:
     """Explore a tree of its own, so that explaining changes nothing of what runs."""
     assert controller.tree is not None
-    tree = RegionTree(controller.tree.source)
+    tree = controller.tree.again()
     explore_region(controller, tree, tree.root, values, out)
 
 

@@ -25,7 +25,7 @@ def explain_seen(controller: Controller, explores: bool = True) -> Explanation:
     explanation = with_past(controller)
     explanation.is_explored = False
     if explores:
-        tree = RegionTree(controller.tree.source)
+        tree = controller.tree.again()
         if controller.warm_up is not None:
             split_early(tree)
         _explore_seen(controller, tree, tree.root, explanation)

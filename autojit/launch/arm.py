@@ -20,7 +20,7 @@ from autojit.api import is_enabled, strict_reasons
 from autojit.capture.hidden import Hidden
 from autojit.capture.source import has_own_code, original_of, put_code
 from autojit.config import Config
-from autojit.launch.rewrite import FILES
+from autojit.launch.scope import FILES
 from autojit.ops.trust import module_of, names_of
 from autojit.runtime.alive import Alive
 from autojit.runtime.allowance import ALLOWANCE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import types
 from typing import Any
 
 from autojit.api import is_enabled, strict_reasons
@@ -12,6 +13,7 @@ from autojit.capture.regions import RegionTree
 from autojit.capture.source import FunctionSource
 from autojit.config import Config
 from autojit.ir.syntax import has_loop
+from autojit.launch.scope import FILES
 from autojit.runtime.function import Controller
 
 #: The controllers of the loops of the script.
@@ -59,6 +61,10 @@ class ModuleLoop(Controller):
         constants: dict[str, object] = {f"{mark}{MARK}{number}": probe for number, probe in marks.items()}
         return made, constants | {mark: self.names, mark + TWINS: self.twins}
 
+    def twin(self, function: types.FunctionType) -> types.FunctionType:
+        """As that of functions, for modules that may be given probes."""
+        return super().twin(function) if function.__code__.co_filename in FILES else function
+
     def renew(self) -> None:
         """A module's code runs only once: regions that are made now are not asked."""
 
@@ -71,7 +77,8 @@ class ModuleLoop(Controller):
         LOOPS.clear()
 
     def _read(self) -> RegionTree:
-        names = frozenset(self._source.function.__code__.co_varnames)
+        code = self._source.function.__code__
+        names = frozenset((*code.co_varnames, *code.co_cellvars))  # those that a comprehension reads are cells
         return RegionTree(self._source, (), outside=names, usual=self._usual)
 
     def _install(self) -> Any:

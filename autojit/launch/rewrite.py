@@ -12,15 +12,15 @@ from importlib.util import decode_source
 from typing import Any
 
 from autojit.config import Config
+from autojit.errors import AutojitWarning
 from autojit.ir.syntax import has_loop
 from autojit.launch.module_loops import arm_loops
+from autojit.launch.scope import FILES
 from autojit.logs import log
 
 _MARK, _DECORATED = "\0autojit arm", "\0autojit arm decorated"  # what nobody has in a program
 #: The decorators of which everybody knows what they do.
 _PLAIN = frozenset(("classmethod", "property", "staticmethod"))
-#: The files of the modules whose functions may be given probes: those with loops are armed, which give them to others.
-FILES: set[str] = set()
 
 
 def is_plain(decorator: ast.expr) -> bool:
@@ -36,7 +36,8 @@ def script_code_of(
     try:
         text = source if isinstance(source, str) else decode_source(source)
     except UnicodeDecodeError as error:  # which the compiler accepts in comments, and Python does not in scripts
-        if error.encoding != "utf-8":  # another one is declared, of which the compiler tells
+        is_file = namespace.get("__spec__") is None  # not what `-m` finds, or what lies in a folder or an archive
+        if error.encoding != "utf-8" or not is_file:  # another one is declared, of which the compiler tells
             return code_of(source, file, arm)
         raise _not_utf8(error, file) from None
     except SyntaxError:  # an encoding that nobody knows
@@ -53,6 +54,9 @@ def script_code_of(
         log.debug("the loops of %s stay as they are", file, exc_info=error)
     if code is None:
         return code_of(source, file, arm)
+    for one in told:
+        if issubclass(one.category, AutojitWarning):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     if told:  # the compiler warns of the program's text once, whose loops have probes in copies
         compile(source, file, "exec", dont_inherit=True)
     return _with(code, {**_marks(arm), **constants})

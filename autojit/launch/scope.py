@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from autojit.runtime.twins import libraries
 
+#: The files of the modules whose functions may be given probes: those with loops are armed, which give them to others.
+FILES: set[str] = set()
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
 
 

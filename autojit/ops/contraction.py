@@ -94,6 +94,8 @@ def _of_space(infer: Infer) -> Infer:
             axis = params.get("axis", params.get(name, -1))
             if -spec.ndim <= axis < spec.ndim and spec.shape[axis] == 2:
                 raise CannotCapture("keyword", "`np.cross` of vectors of two elements, which is deprecated")
+        if common_dtype(specs) == np.float16:
+            raise CannotCapture("unsupported-dtype", "`np.cross` of float16")
         return infer(specs, params)
 
     return checked
@@ -229,7 +231,7 @@ PRODUCTS = (
     _product(np.vdot, _vdot, ("a", "b"), samples=_pairs, blas_axes=2),
     _product(
         np.outer,
-        lambda a, b: jnp.outer(a, b),
+        lambda a, b: exact.rounded_product(jnp.outer(a, b)),
         ("a", "b"),
         sums=False,
         samples=lambda rng: [
@@ -256,7 +258,7 @@ PRODUCTS = (
     ),
     _product(
         np.kron,
-        lambda a, b: jnp.kron(a, b),
+        lambda a, b: exact.rounded_product(jnp.kron(a, b)),
         ("a", "b"),
         sums=False,
         samples=lambda rng: [((rng.random((2, 3)), rng.random((2, 2))), {}), ((np.arange(3), rng.random((2, 2))), {})],

@@ -91,7 +91,7 @@ def _bound(operand: Any, x: Any, array: Spec, dtype: np.dtype, lower: bool, trap
         if not lower or is_kept:
             trap_if(value < least, trap)
         x = jnp.clip(x, max(least, -(2**63)), most)
-    return exact.cast(x, dtype)
+    return exact.cast(exact.as_python_float(x, dtype) if operand.spec.weak else x, dtype)
 
 
 ROWS: tuple[Op, ...] = (

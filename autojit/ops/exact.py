@@ -63,8 +63,12 @@ def real_product(x: Any, y: Any) -> Any:
     Products of float16 are never contracted. Most processors compute them in float32 and cannot, those with AVX512-FP16
     would: with eleven bits the difference is seen.
     """
-    product = wrapping(lax.mul, x, y)
-    return uncontracted(product) if x.dtype == np.float16 else product
+    return rounded_product(wrapping(lax.mul, x, y))
+
+
+def rounded_product(product: Any) -> Any:
+    """A product that is rounded before the next addition, if it is of float16."""
+    return uncontracted(product) if product.dtype == np.float16 else product
 
 
 def uncontracted(product: Any) -> Any:

@@ -81,7 +81,7 @@ def _insert_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, 
 def _insert(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     arr, values = xs
     spec = node.outputs[0].spec
-    values = cast(values, spec.dtype, trap)
+    values = cast(values, spec.dtype, trap, weak=node.specs[1].weak)
     axis, obj = node.keywords.get("axis"), node.keywords["obj"]
     arr, axis = (arr.reshape(-1), 0) if axis is None else (arr, axis % arr.ndim)
     # NumPy tells where the new elements go: they are the places of -1.

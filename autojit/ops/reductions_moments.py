@@ -138,6 +138,8 @@ def product_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
     if not axes:
         return exact.multiply(jnp.ones_like(x), x)
     x = x.astype(_wide(dtype))
+    if kind(x) == "c" and count_of(x, axes) == 1:
+        return jnp.squeeze(exact.multiply(jnp.ones_like(x), x), axes).astype(dtype)
     multiply = stages.product if _in_stages(x, axes) else _product
     return exact.wrapping(lambda x: multiply(x, axes), x).astype(dtype)
 

@@ -341,7 +341,8 @@ def _broadcast(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
 def _full(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     spec = node.outputs[0].spec
     batch.check_fits(lanes[0], spec.dtype)
-    value = batch.cast(batch.aligned(lanes[0], spec.ndim), spec.dtype)
+    number = batch.as_python_float(lanes[0], batch.aligned(lanes[0], spec.ndim), spec.dtype)
+    value = batch.cast(number, spec.dtype)
     return _one(batch, node, batch.call("np.broadcast_to", [value], shape=(batch.count, *spec.shape)))
 
 

@@ -390,7 +390,7 @@ class _Loop:
         if stored.spec == spec:
             return stored
         batch.check_fits(stored, spec.dtype)
-        value = batch.cast(batch.rows(stored), spec.dtype)
+        value = batch.cast(batch.as_python_float(stored, batch.rows(stored), spec.dtype), spec.dtype)
         if stored.spec.size != spec.size:
             if stored.spec.ndim > len(target) or prod(target) != spec.size:
                 raise Refused("a value with more axes than its target is stored and read again")

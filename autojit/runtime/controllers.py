@@ -47,7 +47,7 @@ def before_the_end(look: Callable[[], None]) -> None:
     _looks.append(look)
 
 
-def end() -> None:
+def stop() -> None:
     """Make no more plans: the process ends."""
     while _looks:
         _looks.pop()()
@@ -55,6 +55,11 @@ def end() -> None:
         controller.switch(False)
     SERVICE.close()
     BACKGROUND.close()
+
+
+def end() -> None:
+    """Hold nothing of the program's any more, which asks no function about what it has done."""
+    stop()
     if is_alone():
         for controller in list(CONTROLLERS):
             controller.let_go()

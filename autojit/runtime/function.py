@@ -422,10 +422,10 @@ class Controller:
         return None
 
     def plan_failed(self, probe: Probe, plan: Plan, error: Exception) -> None:
-        """A plan raised: run the statements from now on."""
-        self.trouble.of_a_plan(error)
-        self.turn_off(probe)
-        return None
+        """A plan raised: run the statements from now on. A call near the limit of recursion says nothing of others."""
+        if not isinstance(error, RecursionError):
+            self.trouble.of_a_plan(error)
+            self.turn_off(probe)
 
     def line(self, probe: Probe) -> SourceLine:
         """Where a region begins."""

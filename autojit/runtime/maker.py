@@ -28,7 +28,7 @@ from autojit.runtime import plans
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.check import Check
 from autojit.runtime.compiler import Prepared, compile_plan, is_at_hand, prepare
-from autojit.runtime.controllers import end
+from autojit.runtime.controllers import stop
 from autojit.runtime.debug import describe
 from autojit.runtime.doubt import look_again
 from autojit.runtime.ending import wait_for_plans
@@ -274,7 +274,7 @@ def _prefix(probe: Probe) -> str:
 
 def _end() -> None:
     with ending():
-        end()
+        stop()
         wait_for_plans()
 
 

@@ -92,7 +92,7 @@ class _Writer:
             ndarray=np.ndarray, apart=apart, raises=raises, quiet=quiet, NATIVE=NATIVE, UNSET=UNSET, own=own,
             copyto=np.copyto, array=np.array, is_default=is_default, window_slice=window_slice, Trapped=Trapped,
             relayout=relayout, first_rows=first_rows, give_back=give_back, broadcast_to=np.broadcast_to, empty=np.empty,
-            save=save, restore=restore, drawn=drawn, comes_from_outside=comes_from_outside, complete=complete,
+            np=np, save=save, restore=restore, drawn=drawn, comes_from_outside=comes_from_outside, complete=complete,
         )  # fmt: skip
         self.lines = [
             *([] if is_native else ["    if not is_default(): return NATIVE"]),
@@ -221,6 +221,7 @@ class _Writer:
         """Copy what is written somewhere, and lies in memory that is written before.
 
         The first one may be written twice (`complete`), and be a view of what it is written to, as in `a[:] = a.T`.
+        NumPy copies such a view itself, unless it has one axis.
         """
         targets = {write.target.name for write in graph.writes}
         others = {value.name for value in graph.inputs} - targets
@@ -229,7 +230,7 @@ class _Writer:
             value = write.value
             if not isinstance(value, Value) or value.name in others or value.name in self.moved:
                 continue
-            if place == 0 and (is_alone or value.name not in views):
+            if place == 0 and (value.name not in views or (is_alone and len(write.shape) != 1)):
                 continue
             if self.operands[value.name] not in self.specs:  # a cluster's results have memory of their own
                 name = self.moved[value.name] = f"before_{value}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import threading
 import types
@@ -202,7 +203,11 @@ class Twins:
         # Of text without a file there may be other functions at each call; each one has globals of its own.
         if file.startswith(libraries()) or (file.startswith("<") and not file.startswith("<ipython-input")):
             return False
-        return function.__closure__ is None and not is_looked_into(function)
+        # One that is made at each call may hold what the program wants freed by then.
+        is_anew = function.__closure__ is not None or (
+            function.__code__.co_flags & inspect.CO_NESTED and (function.__defaults__ or function.__kwdefaults__)
+        )
+        return not is_anew and not is_looked_into(function)
 
 
 def _is_early(first: float) -> bool:
