@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -88,6 +89,7 @@ def test_a_flag_that_another_thread_sets_ends_a_loop(which):
     assert 0 < count < long - 1
     timer.join()
     if which == "global":
+        STOP = False
         assert "another thread" in str(fast.explain(np.ones(1000)))
 
 
@@ -188,9 +190,9 @@ def test_what_is_the_classs_stays_there(function):
     for sign in (-1, -1, 1, 1, -1):
         got, wanted = Box(), Box()
         for _ in range(2):
-            Box.buffer = np.zeros(5)
+            Box.buffer[:] = 0.0
             one = fast(got, sign * np.ones(5)), Box.buffer.copy()
-            Box.buffer = np.zeros(5)
+            Box.buffer[:] = 0.0
             other = function(wanted, sign * np.ones(5)), Box.buffer.copy()
             np.testing.assert_allclose(one[0], other[0], rtol=1e-13)
             np.testing.assert_array_equal(one[1], other[1])
@@ -198,18 +200,22 @@ def test_what_is_the_classs_stays_there(function):
             assert (got.flag, got.count) == (wanted.flag, wanted.count)
 
 
-def report(x, path):
-    def write(value, out=open(path, "w")):  # noqa: SIM115 -- it is closed when it is freed
-        out.write(f"{value:.3f}\n")
-
-    write(x.sum())
+class Held(list):
+    """It can be referred to weakly."""
 
 
-def test_defaults_of_functions_made_at_each_call_are_freed(tmp_path):
+def report(x, held):
+    def write(value, out=held.pop()):
+        out.append(float(value))
+        return weakref.ref(out)
+
+    return write(x.sum())
+
+
+def test_defaults_of_functions_made_at_each_call_are_freed():
     fast = aj.autocluster(policy="eager")(report)
-    for name in "abc":
-        fast(np.arange(4.0), tmp_path / name)
-        assert (tmp_path / name).read_text() == "6.000\n"
+    for _ in range(3):
+        assert fast(np.arange(4.0), [Held()])() is None
 
 
 @functools.lru_cache
@@ -314,10 +320,9 @@ f(np.ones(2000))
 """
 
 
-@pytest.mark.parametrize(("text", "flags"), [(COMPREHENSION, ["--policy=eager"]), (ENVIRONMENT, ["--policy=eager"])])
-def test_launched_programs_do_as_without(tmp_path, text, flags):
-    plain, launched = both(tmp_path, text, *flags)
-    assert plain == launched
+@pytest.mark.parametrize(("text", "told"), [(COMPREHENSION, "7.0 4.25 2\n"), (ENVIRONMENT, "True\n")])
+def test_launched_programs_do_as_without(tmp_path, text, told):
+    assert both(tmp_path, text, AUTOJIT_FLAGS="--policy=eager") == (told, 0)
 
 
 def test_a_program_may_ask_at_its_end_what_was_done(tmp_path):

@@ -14,6 +14,7 @@ from autojit.errors import comes_from_a_signal
 from autojit.ir.graph import Operand
 from autojit.ir.index import Index, Place, Slice, Window
 from autojit.ir.op import Op
+from autojit.ir.warned import unheard
 
 #: Lengths of the small arrays on which NumPy is asked; the order of the axes does not depend on them.
 _SHORT = 5
@@ -110,7 +111,9 @@ def asked_strides(op: Op, operands: Sequence[Any], params: dict[str, Any], resul
         return
     if op.name == "np.diff":  # several times leave nothing of short axes
         params = {**params, "n": min(params.get("n", 1), 1)}
-    full = params.get("axis") if op.name in ("np.delete", "np.insert") else None  # their places lie anywhere on it
+    # Places lie anywhere on the axis, and a median along a long one goes another way.
+    full = params.get("axis") if op.name in ("np.delete", "np.insert", "np.nanmedian") else None
+    full = full if isinstance(full, int) else None
     if op.name == "np.insert":
         operands = [operands[0], Known(0)]  # what is inserted has no say, and may not fit
     made: Any = None
@@ -123,7 +126,7 @@ def asked_strides(op: Op, operands: Sequence[Any], params: dict[str, Any], resul
             given = [_small(operand, content, full, most) for operand in operands]
             if content and op.family == "linalg":
                 given = list(map(_regular, given))
-            made = op.call(*given, **params)
+            made = unheard(lambda: op.call(*given, **params))  # noqa: B023 -- called at once
             break
         except Exception as error:  # the small arrays do not fit to the parameters
             if comes_from_a_signal(error):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.einsum import is_one_product
 from autojit.capture.histograms import histogram
 from autojit.capture.lengths import filled_up
 from autojit.capture.lists import from_list, is_index_tuple, is_list
@@ -16,6 +17,9 @@ from autojit.capture.windows import rule_windows
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec, is_compiled
 from autojit.ops.chapters import TABLE
+
+#: `np.block` of more elements goes another way (`_block_setup`).
+_BLOCKS = 2 * 512 * 512
 
 
 def _rule_transpose(self: Any, array: Arr, *axes: Any, **kwargs: Any) -> Arr:
@@ -168,6 +172,8 @@ def _rule_einsum(self: Any, subscripts: Any, *operands: Any, **kwargs: Any) -> A
             if any(step == 0 and length > 1 for step, length in zip(operand.dummy.strides, operand.shape, strict=True)):
                 # NumPy takes it out of the sum: `(1 - 2) * inf`, where elements that are each there give NaN.
                 raise CannotCapture("keyword", "`np.einsum` of an array that repeats its elements")
+    if "optimize" in kwargs and not is_one_product(text, operands, self.static(kwargs["optimize"])):
+        raise CannotCapture("keyword", "`optimize=` of `np.einsum`, but for one matrix product")
     return self.call_row(TABLE["np.einsum"], [subscripts, *operands], kwargs, np.einsum)
 
 
@@ -348,6 +354,10 @@ def _rule_block(self: Any, arrays: Any) -> Any:
     ndim = max(levels, *(leaf.dummy.ndim for leaf in found))
     if any(leaf.dummy.ndim > 1 and leaf.dummy.flags.fnc for leaf in found):
         raise CannotCapture("keyword", "`np.block` of arrays in Fortran order")
+    # NumPy copies large ones into a new array, of a dtype for all at once.
+    is_like = all(leaf.dummy.flags.c_contiguous and leaf.dtype == found[0].dtype for leaf in found)
+    if not is_like and levels * sum(leaf.dummy.size for leaf in found) > _BLOCKS:
+        raise CannotCapture("keyword", "`np.block` of large arrays of several dtypes or in another order")
     return join(arrays, 0)
 
 

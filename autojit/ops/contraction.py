@@ -95,7 +95,7 @@ def _of_space(infer: Infer) -> Infer:
             if -spec.ndim <= axis < spec.ndim and spec.shape[axis] == 2:
                 raise CannotCapture("keyword", "`np.cross` of vectors of two elements, which is deprecated")
         if common_dtype(specs) == np.float16:
-            raise CannotCapture("unsupported-dtype", "`np.cross` of float16")
+            raise CannotCapture("argument-type", "`np.cross` of float16")
         return infer(specs, params)
 
     return checked

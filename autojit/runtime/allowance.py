@@ -3,7 +3,7 @@
 Whether a plan will be faster is known when it has been tried. A region's own price bounds what its captures take; but
 regions stand inside each other, and all of them count the same seconds. So what is spent on all of them is bounded,
 too, by how long the program has run, and by what plans have saved: closely in a program whose functions nobody has
-decorated (`delay`), and by a sixth of the time where the user has (`lacks`).
+decorated (`delay`), and by an eighth of the time where the user has (`lacks`).
 """
 
 from __future__ import annotations

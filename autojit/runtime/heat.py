@@ -16,9 +16,9 @@ from autojit.capture.buckets import FEWEST, bucket
 PAYS_AFTER = 0.25
 #: ... or this part of it where a region that was split has taken so long before ...
 OF_A_PART = 0.2
-#: ... and as many times as long as the capture took, for which the program waited. All plans together may cost a sixth
-#: of the time: no sequence of calls takes more than 1 + 1/5 times as long as in NumPy.
-WAITS = 6.0
+#: ... and as many times as long as the capture took, for which the program waited. All plans together may cost an
+#: eighth of the time: no sequence of calls takes more than 1 + 1/7 times as long as in NumPy.
+WAITS = 8.0
 #: How many times as long NumPy must have taken where an earlier process has found that the plan was slower.
 LOST = 8.0
 #: A region promises to be faster compiled that holds so many operations on arrays, and nothing that takes longer ...
