@@ -419,7 +419,8 @@ class _Survey(RowLoops):
             region, self.prologue, [], {}, graph, tuple(self.input_names), exit_code, recipes,
             tuple(str(write.target) for write in writes), tuple(s.path for s in self.arrays if s.path),
             tuple((line, why) for line, why in self.unrolled.items() if line),
-            tuple(dict.fromkeys(self.left)), tuple(self.draws), self.is_quiet, assigned=assigned, inlined=frozenset(self.inlined), constants=self.constants,
+            tuple(dict.fromkeys(self.left)), tuple(self.draws),
+            self.is_quiet, assigned=assigned, inlined=frozenset(self.inlined), constants=self.constants,
             rows=self.rows, layouts=self.layouts,
         )  # fmt: skip
 
