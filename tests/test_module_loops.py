@@ -43,13 +43,6 @@ TAKEN = {
             t = a * 2 + i
             a = a + [t * w + i for w in (0.5, 0.25)][1]
     """,
-    "comprehensions read what was bound before": """
-        for k in range(1):
-            t = -1
-        for i in range(3):
-            t = a * 2 + i
-            a = a + [t * w for w in (0.5, 0.25)][1]
-    """,
     "no iteration leaves names unbound": """
         for i in range(0):
             never = np.ones(3)
