@@ -9,7 +9,7 @@ from autojit.capture.values import Arr
 
 
 def is_one_product(text: Any, operands: Sequence[Any], optimize: Any) -> bool:
-    """Whether NumPy makes one matrix product of it, or asks for no path: else each pair has a dtype of its own."""
+    """Whether NumPy makes one product of it, or asks for no path: else each pair has a dtype of its own."""
     if optimize is False:
         return True
     if not isinstance(text, str) or "." in text or type(optimize) not in (bool, str):
@@ -22,6 +22,7 @@ def is_one_product(text: Any, operands: Sequence[Any], optimize: Any) -> bool:
     terms = text.replace(" ", "").partition("->")[0].split(",")
     shared = set(terms[0]) & set(terms[-1])
     lengths = zip(terms[0], one.shape, strict=False)
-    given = text.replace(" ", "").partition("->")[2] if "->" in text else ""
-    is_summed = any(label in shared and label not in given and length > 1 for label, length in lengths)
-    return one.dtype == other.dtype and is_summed
+    given = set(text.replace(" ", "").partition("->")[2])
+    is_summed = any(label in shared - given and length > 1 for label, length in lengths)
+    only_multiplies = "->" in text and given == set("".join(terms))
+    return one.dtype == other.dtype and (is_summed or only_multiplies)
