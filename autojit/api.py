@@ -183,7 +183,10 @@ class _Native:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """What is pickled by name has the same name here."""
-        found = self._function.__reduce_ex__(protocol)  # type: ignore[operator] -- every object has it
+        rule = type(self._function).__reduce__
+        # What is not written in Python gives a name, and runs no code of the program's to find it.
+        is_ours_to_ask = isinstance(rule, types.MethodDescriptorType) and rule is not object.__reduce__
+        found = rule(self._function) if is_ours_to_ask else None
         return found if isinstance(found, str) else (type(self), (self._function, self._name, self._reason))
 
     def get_compiler_ir(self, /, *args: Any, **kwargs: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autojit.capture.values import Arr
+from autojit.ops.contraction import labels, summed
 
 
 def is_one_product(text: Any, operands: Sequence[Any], optimize: Any) -> bool:
@@ -19,10 +20,7 @@ def is_one_product(text: Any, operands: Sequence[Any], optimize: Any) -> bool:
     if not all(isinstance(one, Arr) and one.kind == "array" for one in operands):
         return False
     one, other = operands
-    terms = text.replace(" ", "").partition("->")[0].split(",")
-    shared = set(terms[0]) & set(terms[-1])
-    lengths = zip(terms[0], one.shape, strict=False)
-    given = set(text.replace(" ", "").partition("->")[2])
-    is_summed = any(label in shared - given and length > 1 for label, length in lengths)
-    only_multiplies = "->" in text and given == set("".join(terms))
-    return one.dtype == other.dtype and (is_summed or only_multiplies)
+    (first, *others), _ = labels(text)
+    added = summed(text)
+    is_one = any(label in added.intersection(*others) and n > 1 for label, n in zip(first, one.shape, strict=False))
+    return one.dtype == other.dtype and (is_one or not added)

@@ -16,7 +16,7 @@ from autojit.capture.lists import from_list, is_index_tuple, is_list, is_tuple
 from autojit.capture.overlap import mask_is_apart
 from autojit.capture.plain import parts
 from autojit.capture.refusals import check_arguments
-from autojit.capture.values import Arr, Items, Known, Partial, Rows, Storage, Sym
+from autojit.capture.values import Arr, Items, Known, Partial, Rows, Storage, Sym, freeze
 from autojit.capture.view_functions import VIEW_FUNCTIONS, VIEW_KINDS, VIEW_METHODS
 from autojit.capture.words import describe
 from autojit.errors import CannotCapture, comes_from_a_signal
@@ -428,7 +428,7 @@ class Functions(Arrays):
             raise CannotCapture("keyword", f"a NumPy scalar for `{name}=`, whose dtype takes part in the result's")
         if name == "mode" and (isinstance(static, slice) or callable(static)):
             raise CannotCapture("keyword", f"a slice or a function for `{name}=`")
-        return _freeze(static)
+        return freeze(static)
 
     def rows_of(self, array: Arr) -> list[Arr]:
         """The items of an array along its first axis, as iteration gives them."""
@@ -469,16 +469,6 @@ def _check_call(name: str, args: list[Any], kwargs: dict[str, Any]) -> None:
         raise CannotCapture("raises", f"TypeError: `.{name}`: {error}") from None
     if name == "reshape" and any(isinstance(getattr(one, "value", None), str) for one in args):
         raise CannotCapture("raises", "TypeError: `.reshape` takes its order by name")
-
-
-def _freeze(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return tuple(_freeze(part) for part in value)
-    if isinstance(value, np.integer):
-        return int(value)
-    if isinstance(value, np.ndarray):
-        return tuple(value.tolist()) if value.ndim == 1 else value
-    return value
 
 
 def _signature(function: Any) -> inspect.Signature | None:

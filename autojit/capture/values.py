@@ -481,3 +481,14 @@ def contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]
         strides.append(step)
         step *= length
     return tuple(reversed(strides))
+
+
+def freeze(value: Any) -> Any:
+    """A static parameter in its hashable form, with Python's ints, as the text of a plan has them."""
+    if isinstance(value, list | tuple):
+        return tuple(freeze(part) for part in value)
+    if isinstance(value, np.integer):
+        return int(value)
+    if isinstance(value, np.ndarray):
+        return tuple(value.tolist()) if value.ndim == 1 else value
+    return value

@@ -136,7 +136,6 @@ def _rule_broadcast_to(self: Any, array: Any, shape: Any, subok: Any = None) -> 
     wanted = self.static(filled_up(self, shape))
     wanted = tuple(wanted) if np.ndim(wanted) else (wanted,)
     dummy = self.ask(np.broadcast_to, array.dummy, wanted)
-    wanted = tuple(map(int, wanted))
     if array.kind != "array":
         array = Arr(Storage(self.read(array), Spec((), array.dtype)), (), array.dummy)
     return self.step(array, "np.broadcast_to", {"shape": wanted}, dummy)

@@ -14,7 +14,7 @@ from autojit.capture.lengths import note_shape
 from autojit.capture.lists import MOST, check_axes, from_list, is_index_tuple, is_list
 from autojit.capture.overlap import are_in_order, items_are_apart, vector_is_apart
 from autojit.capture.recorder import Recorder
-from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym, ViewStep, make_dummy, plain
+from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym, ViewStep, freeze, make_dummy, plain
 from autojit.capture.words import describe
 from autojit.errors import CannotCapture, refusal
 from autojit.ir.graph import Const, Operand
@@ -38,7 +38,7 @@ class Views(Recorder):
 
     def step(self, array: Arr, name: str, params: dict[str, Any], dummy: np.ndarray, **more: Any) -> Arr:
         """A view one step further."""
-        step = ViewStep(TABLE[name], tuple(params.items()), **more)
+        step = ViewStep(TABLE[name], tuple((key, freeze(value)) for key, value in params.items()), **more)
         readonly = array.readonly or name in READONLY_VIEWS
         note_shape(self, dummy.shape)
         return Arr(array.storage, (*array.steps, step), dummy, "array", readonly)
@@ -48,7 +48,7 @@ class Views(Recorder):
         dummy = self.ask(np.transpose, array.dummy, axes)
         if array.kind != "array":
             return array
-        order = tuple(range(array.dummy.ndim))[::-1] if axes is None else tuple(int(a) % array.dummy.ndim for a in axes)
+        order = tuple(range(array.dummy.ndim))[::-1] if axes is None else tuple(a % array.dummy.ndim for a in axes)
         return self.step(array, "np.transpose", {"axes": order}, dummy)
 
     def permuted(self, array: Arr, function: Callable[..., np.ndarray], *args: Any) -> Arr:

@@ -18,6 +18,4 @@ def rule_windows(self: Any, array: Any, window_shape: Any, axis: Any = Known(Non
     shape = tuple(shape) if isinstance(shape, list | tuple) else (shape,)
     axes = tuple(axes) if isinstance(axes, list | tuple) else axes
     dummy = self.ask(np.lib.stride_tricks.sliding_window_view, array.dummy, shape, axes)
-    shape = tuple(map(int, shape))
-    axes = tuple(map(int, axes)) if isinstance(axes, tuple) else None if axes is None else int(axes)
     return self.step(array, "np.lib.stride_tricks.sliding_window_view", {"window_shape": shape, "axis": axes}, dummy)

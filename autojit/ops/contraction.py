@@ -291,10 +291,10 @@ def _einsum_rule(*operands: Any, subscripts: str, optimize: Any = False) -> Any:
     result = jnp.einsum(subscripts, *operands, precision=_HIGHEST, optimize="optimal" if len(operands) < 5 else "auto")
     # NumPy adds products to zero, also one alone, but where it multiplies arrays that no label is summed over.
     only_multiplies = len(operands) == 1 or (len(operands) == 2 and optimize)
-    return result if only_multiplies and not _summed(subscripts) else exact.plus_zero(result)
+    return result if only_multiplies and not summed(subscripts) else exact.plus_zero(result)
 
 
-def _labels(subscripts: str) -> tuple[list[str], set[str]]:
+def labels(subscripts: str) -> tuple[list[str], set[str]]:
     """The terms, and the labels of the result."""
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
     if not arrow:
@@ -302,9 +302,9 @@ def _labels(subscripts: str) -> tuple[list[str], set[str]]:
     return inputs.split(","), set(output) - set(".,")
 
 
-def _summed(subscripts: str) -> set[str]:
+def summed(subscripts: str) -> set[str]:
     """The labels over which `np.einsum` adds up."""
-    terms, output = _labels(subscripts)
+    terms, output = labels(subscripts)
     return set("".join(terms)) - output - {"."}
 
 
@@ -324,7 +324,7 @@ def _lengths(term: str, shape: tuple[int, ...]) -> list[tuple[str, int]]:
 
 
 def _einsum_infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
-    for term, spec in zip(_labels(params["subscripts"])[0], specs, strict=False):
+    for term, spec in zip(labels(params["subscripts"])[0], specs, strict=False):
         found = _lengths(term, spec.shape)
         if len(dict(found)) < len(set(found)):
             raise ValueError("dimensions in operand for collapsing index don't match")  # jax would take the diagonal
@@ -353,7 +353,7 @@ def _einsum_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
                 trap(jnp.any(jnp.isinf(x)))
         if len(xs) > 2:
             _trap_on_range([x for x in xs if x.size], node.outputs[0].spec.dtype, trap)
-    return lower_product(_einsum_rule, sums=bool(_summed(node.keywords["subscripts"])))(node, xs, trap)
+    return lower_product(_einsum_rule, sums=bool(summed(node.keywords["subscripts"])))(node, xs, trap)
 
 
 def _adds_before(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> bool:
@@ -363,9 +363,9 @@ def _adds_before(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> bool:
     """
     terms = [
         {label for label, length in _lengths(term, shape) if length != 1}
-        for term, shape in zip(_labels(subscripts)[0], shapes, strict=True)
+        for term, shape in zip(labels(subscripts)[0], shapes, strict=True)
     ]
-    return len(terms) > 2 or any(sum(label in term for term in terms) == 1 for label in _summed(subscripts))
+    return len(terms) > 2 or any(sum(label in term for term in terms) == 1 for label in summed(subscripts))
 
 
 def _trap_on_range(xs: Sequence[Any], dtype: np.dtype, trap: Trap) -> None:

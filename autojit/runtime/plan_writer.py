@@ -92,7 +92,7 @@ class _Writer:
             ndarray=np.ndarray, apart=apart, raises=raises, quiet=quiet, NATIVE=NATIVE, UNSET=UNSET, own=own,
             copyto=np.copyto, array=np.array, is_default=is_default, window_slice=window_slice, Trapped=Trapped,
             relayout=relayout, first_rows=first_rows, give_back=give_back, broadcast_to=np.broadcast_to, empty=np.empty,
-            np=np, save=save, restore=restore, drawn=drawn, comes_from_outside=comes_from_outside, complete=complete,
+            save=save, restore=restore, drawn=drawn, comes_from_outside=comes_from_outside, complete=complete,
         )  # fmt: skip
         self.lines = [
             *([] if is_native else ["    if not is_default(): return NATIVE"]),
