@@ -183,7 +183,7 @@ class _Native:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """What is pickled by name has the same name here."""
-        rule = type(self._function).__reduce__
+        rule: Any = type(self._function).__reduce__
         # What is not written in Python gives a name, and runs no code of the program's to find it.
         is_ours_to_ask = isinstance(rule, types.MethodDescriptorType) and rule is not object.__reduce__
         found = rule(self._function) if is_ours_to_ask else None
