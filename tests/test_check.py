@@ -167,6 +167,15 @@ def test_attributes_and_arrays_are_those_of_the_plan() -> None:
     assert_array_equal(thing.x, np.arange(3.0) + 1)
 
 
+def test_warnings_are_heard_once() -> None:
+    function = checked(lambda x: np.histogram(x > 0.5, bins=2)[0] * 1.0)
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            function(np.linspace(0, 1, 9))
+        assert [each.category for each in caught] == [RuntimeWarning]
+
+
 @pytest.fixture
 def wrong_cosh():
     row = TABLE["np.cosh"]

@@ -17,6 +17,7 @@ from autojit.capture.streams import is_unseeded
 from autojit.compile.outside import has_arrived
 from autojit.errors import AutojitWarning
 from autojit.ir.graph import Graph
+from autojit.ir.warned import unheard
 from autojit.runtime.agree import compare, is_record, tolerance_of
 from autojit.runtime.arguments import arguments_of, owners_of, streams_of_call
 from autojit.runtime.compiler import Prepared
@@ -135,10 +136,11 @@ class Check:
         self, values: tuple[Any, ...], arrays: list[np.ndarray], attributes: Attributes
     ) -> Effects | BaseException:
         """The effects of the statements."""
-        assert self.reference is not None
+        statements = self.reference
+        assert statements is not None
         try:
             with np.errstate(all="ignore"):
-                exit, returned, names = self.reference(*values)
+                exit, returned, names = unheard(lambda: statements(*values))  # the plan has warned already
         except BaseException as error:  # the statements' own, such as SystemExit; others come from outside
             if isinstance(error, KeyboardInterrupt) or has_arrived(error):
                 raise
