@@ -25,8 +25,9 @@ def _is_launched() -> bool:
 
 #: How jax writes the version of a release.
 _RELEASED = re.compile(r"""^_release_version\b[^=\n]*= *['"]([^'"\n]+)['"]$""", re.MULTILINE)
-#: Whether jax is left alone until it is needed.
-POSTPONED = _is_launched()
+#: Whether jax is left alone until it is needed. The first process of a container has no use for another one that
+#: compiles: it would be its parent.
+POSTPONED = _is_launched() and os.getpid() != 1
 
 
 def import_jax() -> None:

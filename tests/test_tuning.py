@@ -242,7 +242,7 @@ def test_not_where_every_bit_counts(monkeypatch: pytest.MonkeyPatch, flags: dict
 def test_not_for_a_plan_of_a_few_microseconds(monkeypatch: pytest.MonkeyPatch, pays: None) -> None:
     monkeypatch.setattr(tuning, "SHORTEST", 50e-6)
     seen = slowed(monkeypatch, {"": 0.0})
-    monkeypatch.setattr(measured.time, "perf_counter", iter(range(10**6)).__next__)  # every run takes "1 second"
+    monkeypatch.setattr(measured, "perf_counter", iter(range(10**6)).__next__)  # every run takes "1 second"
     run(smooth, X, calls=3)
     monkeypatch.undo()
     assert seen == [""]

@@ -176,7 +176,8 @@ class Arrays(PythonNumbers):
     def _refuse_python_scalars(self, ufunc: Any, *values: Any) -> None:
         """Python's own arithmetic on a scalar taken out of an array is not NumPy's."""
         if all(
-            isinstance(value, Known | Sym) or (isinstance(value, Arr) and value.kind == "python") for value in values
+            isinstance(value, Known | Sym | LoopInt) or (isinstance(value, Arr) and value.kind == "python")
+            for value in values
         ):
             raise CannotCapture(
                 "data-value", f"Python arithmetic (`{ufunc.__name__}`) on a number taken out of an array"

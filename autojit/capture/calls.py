@@ -40,6 +40,8 @@ from autojit.ops.chapters import TABLE
 from autojit.ops.trust import home_of, is_trusted, public_name_of
 
 _CALLS = "__autojit_calls__"
+#: Methods of NumPy's scalars that write files.
+_EFFECTS = frozenset(("dump", "tofile"))
 #: User functions are interpreted this deep.
 MAX_DEPTH = 16
 
@@ -187,7 +189,7 @@ class Calls(Builtins):
             return self.call_method(owner, name, args, kwargs)
         if isinstance(owner, Sym):
             plain = ", ".join("{}" for _ in args)
-            if kwargs or not all(isinstance(a, Known | Sym) for a in args):
+            if kwargs or name in _EFFECTS or not all(isinstance(a, Known | Sym) for a in args):
                 raise CannotCapture("unsupported-syntax", f"the method `.{name}` of a scalar")
             return self.compute("{}." + name + f"({plain})", lambda s, *a: getattr(s, name)(*a), owner, *args)
         if isinstance(owner, Items) and owner.kind in (list, tuple, dict):

@@ -348,7 +348,7 @@ class Carry(Branches):
             else:
                 last.append(name)
         if self.has_chosen:
-            self._refuse_unclear(heads, ends, written)
+            refuse_unclear(heads, ends, written, self.holders())
         handed = {id(value.storage): value for value in ends.values()}
         leaves: dict[int, Arr] = {}
         for part in parts_of(leaving.value):
@@ -381,14 +381,6 @@ class Carry(Branches):
             [],
             stable,
         )  # fmt: skip
-
-    def _refuse_unclear(self, heads: dict[str, Arr], ends: dict[str, Any], written: dict[int, Any]) -> None:
-        """What is written in an iteration may not be what another name means, as the data decides."""
-        for name, head in heads.items():
-            if id(head.storage) in written and any(
-                other != name and ends[other].storage.may_be(ends[name].storage) for other in heads
-            ):
-                raise CannotCapture("long-loop", f"the data decides whether another name means the array of `{name}`")
 
     def _moved(
         self,

@@ -50,7 +50,8 @@ class Draws(Expressions):
         self._drawn_inputs = 0
 
     def known_attribute(self, known: Known, name: str) -> Any:
-        if type(known.value) in STREAMS and known.path is not None:
+        kind = type(known.value)
+        if kind in STREAMS and known.path is not None and callable(getattr(kind, name, None)):
             return Method(known, name)
         return super().known_attribute(known, name)
 

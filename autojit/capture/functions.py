@@ -12,11 +12,11 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from autojit.capture.arrays import Arrays
 from autojit.capture.lengths import filled_up, refuse_length
-from autojit.capture.lists import from_list, is_index_tuple, is_list, is_tuple
+from autojit.capture.lists import check_parts, from_list, is_index_tuple, is_list, is_tuple
 from autojit.capture.overlap import mask_is_apart
 from autojit.capture.plain import parts
 from autojit.capture.refusals import check_arguments
-from autojit.capture.values import Arr, Items, Known, Partial, Rows, Storage, Sym, freeze
+from autojit.capture.values import Arr, Items, Known, LoopInt, Partial, Rows, Storage, Sym, freeze
 from autojit.capture.view_functions import VIEW_FUNCTIONS, VIEW_KINDS, VIEW_METHODS
 from autojit.capture.words import describe
 from autojit.errors import CannotCapture, comes_from_a_signal
@@ -434,6 +434,7 @@ class Functions(Arrays):
         """The items of an array along its first axis, as iteration gives them."""
         if array.dummy.ndim == 0:
             raise CannotCapture("raises", "TypeError: iteration over a 0-d array")
+        check_parts(array.shape[0])
         return [self.getitem(array, Known(position)) for position in range(array.shape[0])]
 
 
@@ -456,7 +457,9 @@ def method_arguments(name: str, args: list[Any], kwargs: dict[str, Any]) -> tupl
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(getattr(value, "value", None), _NUMBERS) or (isinstance(value, Arr) and value.kind == "python")
+    if isinstance(value, Arr):
+        return value.kind == "python"
+    return isinstance(value, LoopInt) or isinstance(getattr(value, "value", None), _NUMBERS)
 
 
 def _check_call(name: str, args: list[Any], kwargs: dict[str, Any]) -> None:

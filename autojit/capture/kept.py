@@ -26,8 +26,10 @@ from autojit.capture.values import (
 )
 from autojit.ops.trust import HEAP_TYPE
 
-#: So deep go objects in objects, so long are lists, and so many objects of the user's classes are copied at once.
-_DEEPEST, _LONGEST, _OBJECTS = 16, 10_000, 1000
+#: So deep go objects in objects, so long are lists, ...
+_DEEPEST, _LONGEST = 16, 10_000
+#: ... and so many items of lists and objects of the user's classes are copied at once.
+_ITEMS, _OBJECTS = 50_000, 1000
 #: Values that have nothing of the user's in them. Their classes are exact: a class of the user's may hold anything.
 _PLAIN = frozenset([
     bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, range, types.ModuleType, np.ufunc,
@@ -108,7 +110,7 @@ class _Copies:
 
     def __init__(self) -> None:
         self._made: dict[int, tuple[Any, Any]] = {}  # with the object itself, so that its number stays its own
-        self._objects = 0
+        self._objects = self._items = 0
 
     def of(self, value: Any, depth: int) -> Any:
         kind = type(value)
@@ -129,8 +131,10 @@ class _Copies:
     def _copy(self, value: Any, depth: int) -> Any:
         """Something with parts. It is remembered before them where it can be, since they may hold it."""
         kind = type(value)
-        if kind in (list, tuple, dict) and len(value) > _LONGEST:
-            return _nothing(value)
+        if kind in (list, tuple, dict):
+            if len(value) > min(_LONGEST, _ITEMS - self._items):
+                return _nothing(value)
+            self._items += len(value)
         if kind is list:
             made = self._remember(value, [])
             made += [self.of(item, depth + 1) for item in value]

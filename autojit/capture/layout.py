@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.values import Arr, Known, Sym, make_dummy
-from autojit.errors import comes_from_a_signal
+from autojit.capture.values import Arr, Known, LoopInt, Sym, make_dummy
+from autojit.errors import CannotCapture, comes_from_a_signal
 from autojit.ir.graph import Operand
 from autojit.ir.index import Index, Place, Slice, Window
 from autojit.ir.op import Op
@@ -131,6 +131,8 @@ def asked_strides(op: Op, operands: Sequence[Any], params: dict[str, Any], resul
         except Exception as error:  # the small arrays do not fit to the parameters
             if comes_from_a_signal(error):
                 raise
+    if made is None and is_odd and any(result.dummy.ndim > 1 for result in results):
+        raise CannotCapture("argument-type", f"the memory order of what `{op.name}` gives")
     for result, small in zip(results, made if isinstance(made, list | tuple) else [made], strict=False):
         if isinstance(small, np.ndarray) and small.ndim == result.dummy.ndim and not small.flags.c_contiguous:
             # Axes of one element have any place in the order.
@@ -183,6 +185,8 @@ def _small(value: Any, content: int = 0, full: int | None = None, most: int = _S
     """An array with axes of no more elements than `most`, except for one of full length, of nothing but one number."""
     if isinstance(value, Known | Sym):
         return value.value
+    if isinstance(value, LoopInt):
+        return content
     if not isinstance(value, Arr):
         raise TypeError
     dummy = value.dummy

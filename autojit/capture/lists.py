@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.python_numbers import EXACT_INT
 from autojit.capture.values import Arr, Items, Known, is_number
 from autojit.capture.words import describe
 from autojit.errors import CannotCapture
@@ -13,6 +14,8 @@ from autojit.ir.index import Index, Place
 
 #: More numbers are not passed one by one.
 MOST = 256
+#: ... and no more parts of an array have a node each.
+_PARTS = 1024
 
 
 def check_single(value: Any) -> None:
@@ -23,6 +26,16 @@ def check_single(value: Any) -> None:
     """
     if not is_number(value) and not (isinstance(value, Arr) and not value.dummy.ndim):
         raise CannotCapture("data-shape", f"{describe(value)} assigned to elements that the data counts")
+
+
+def check_parts(count: int) -> None:
+    """Refuse to make a node for each of very many parts of an array.
+
+    Raises:
+        CannotCapture: There are too many.
+    """
+    if count > _PARTS:
+        raise CannotCapture("budget", f"{count} parts of an array")
 
 
 def is_list(value: Any) -> bool:
@@ -52,6 +65,9 @@ def from_list(self: Any, value: Any, dtype: np.dtype) -> Any:
         return value
     items = self.flatten(value)[1] if is_list(value) else [value]
     if dtype.kind not in "iu":
+        known = [item.value for item in items if isinstance(item, Known)]
+        if is_list(value) and len(known) == len(items) and any(type(k) is int and abs(k) > EXACT_INT for k in known):
+            return self.fresh_constant(self.ask(np.array, self.static(value), dtype))  # by way of a double
         return self.as_array(value) if is_list(value) else value
     if all(isinstance(item, Known) for item in items):
         made = self.ask(np.array, self.static(value), dtype)

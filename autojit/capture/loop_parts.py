@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from autojit.capture.streams import Event
 from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Storage, Sym
-from autojit.ir.graph import Graph, Operand
+from autojit.errors import CannotCapture
+from autojit.ir.graph import Const, Graph, Operand
 
 
 @dataclass(slots=True)
@@ -156,3 +157,55 @@ def can_be_head(value: Any, end: Any) -> bool:
     return isinstance(value, Known | Sym | LoopInt | Arr) and not (
         isinstance(value, Known) and not isinstance(value.value, bool | int | float | complex | np.generic)
     )
+
+
+def seconds_of(body: Graph) -> float:
+    """A rough guess of the time that one iteration takes: memory at some GB/s, products at some GFLOP/s."""
+    seconds = 100e-9
+    for node in body.nodes:
+        if node.op.family == "loop":
+            first, last = node.inputs[:2]
+            trips = 1
+            if isinstance(first, Const) and isinstance(last, Const):
+                trips = len(range(first.value, last.value, node.keywords["step"]))
+            seconds += trips * seconds_of(node.keywords["body"])
+            continue
+        seconds += sum(value.spec.nbytes for value in node.outputs) / 4e9
+        if node.op.family == "contraction":
+            seconds += sum(operand.spec.nbytes for operand in node.inputs) / 4e9
+    return seconds
+
+
+def check_compiles(body: Graph) -> None:
+    """Refuse what runs on the host: NumPy would run the whole loop then, operation by operation, each on new arrays.
+
+    Raises:
+        CannotCapture: An operation has no lowering.
+    """
+    for node in body.nodes:
+        if node.is_host:
+            raise CannotCapture("long-loop", f"`{node.op.name}` has no lowering")
+
+
+def refuse_unclear(
+    heads: Mapping[str, Arr], ends: Mapping[str, Any], written: Container[int], holders: Iterable[Storage]
+) -> None:
+    """What an iteration writes may not be what another name means then or in the next one, as the data decides.
+
+    Args:
+        heads: What the carried names mean at the head of an iteration.
+        ends: What they mean at its end.
+        written: The `id`s of the storages that it writes.
+        holders: The storages that something means at its end.
+
+    Raises:
+        CannotCapture: It may be.
+    """
+    own = {id(ends[name].storage) for name in heads} | {id(head.storage) for head in heads.values()}
+    others = [storage for storage in holders if id(storage) not in own]
+    carries = any(id(head.storage) in written for head in heads.values())
+    for name, head in heads.items():
+        end = ends[name].storage
+        is_named = id(head.storage) in written and any(n != name and ends[n].storage.may_be(end) for n in heads)
+        if is_named or any((carries or id(other) in written) and other.may_be(end) for other in others):
+            raise CannotCapture("long-loop", f"the data decides whether another name means the array of `{name}`")

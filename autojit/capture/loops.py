@@ -12,7 +12,7 @@ import numpy as np
 from autojit.capture.branches import RAISED, Condition, Exit
 from autojit.capture.carry import Carry
 from autojit.capture.ints import carried_ints
-from autojit.capture.loop_parts import Body, Course, Names
+from autojit.capture.loop_parts import Body, Course, Names, check_compiles, seconds_of
 from autojit.capture.names import Flow, names
 from autojit.capture.polled import Polled, is_endless
 from autojit.capture.regions import BREAK, RETURN
@@ -20,7 +20,7 @@ from autojit.capture.statements import Signal
 from autojit.capture.undo import same_effects
 from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Opaque, Storage, Sym, make_dummy, plain
 from autojit.errors import CannotCapture, SourceLine
-from autojit.ir.graph import Const, Graph, Operand, Value
+from autojit.ir.graph import Operand, Value
 from autojit.ir.spec import PYTHON_DTYPES, Spec
 from autojit.ops.chapters import TABLE
 
@@ -95,17 +95,22 @@ class Loops(Carry):
             return self._rolled(node, course)
         except CannotCapture as error:
             self.restore(state)
-            if error.id in _FINAL:
+            if error.id in _FINAL or self.polled.of(node) is not None:
                 raise
             rolled = error.detail  # not the error: it has the frames of this call, and they would have it
         try:
             signal = unroll(node)
+            self._check_polled(node)
             self.unrolled[line] = f"it cannot be rolled: {rolled}"
             return signal
         except CannotCapture as error:
             if error.id != "long-loop":
                 raise
             raise CannotCapture("long-loop", f"{error.detail}; it cannot be rolled: {rolled}") from None
+
+    def _check_polled(self, node: ast.For | ast.While) -> None:
+        if (flag := self.polled.of(node)) is not None:
+            raise CannotCapture("long-loop", f"`{ast.unparse(flag)}` may be changed meanwhile, by another thread")
 
     # ---- what a loop runs over
 
@@ -223,8 +228,7 @@ class Loops(Carry):
                 if body is None:
                     raise CannotCapture("long-loop", "what it carries changes its type")
             self.here(node)
-            if (flag := self.polled.of(node)) is not None:
-                raise CannotCapture("long-loop", f"`{ast.unparse(flag)}` may be changed meanwhile, by another thread")
+            self._check_polled(node)
             self._emit(body, course, stop, entered)
             yield (RAISED, None) if is_endless(node) else None
 
@@ -375,6 +379,7 @@ class Loops(Carry):
 
     def _add_loop(self, body: Body, course: Course, inits: list[Operand]) -> Sequence[Value]:
         graph = body.graph
+        check_compiles(graph)
         if not inits:
             if not any(node.op.traps for node in graph.nodes):
                 return ()  # nothing comes out of it
@@ -388,7 +393,7 @@ class Loops(Carry):
             params["exits"] = True
         start, stop = self.operand(course.start), self.operand(course.stop)
         if course.test is not None:
-            stop = self.builder.const(max(1000, min(MAX_WHILE_TRIPS, int(MAX_WHILE_SECONDS / _seconds(graph)))))
+            stop = self.builder.const(max(1000, min(MAX_WHILE_TRIPS, int(MAX_WHILE_SECONDS / seconds_of(graph)))))
         try:
             return self.builder.add(TABLE["loop"], [start, stop, *inits, *body.captured], params, self.line)
         except TypeError as error:
@@ -450,23 +455,6 @@ class Loops(Carry):
         if spec.kind == "scalar":
             return self.builder.const(spec.dtype.type(0))
         return self.apply(TABLE["np.zeros"], [], {"shape": spec.shape, "dtype": spec.dtype}).storage.value
-
-
-def _seconds(body: Graph) -> float:
-    """A rough guess of the time that one iteration takes: memory at some GB/s, products at some GFLOP/s."""
-    seconds = 100e-9
-    for node in body.nodes:
-        if node.op.family == "loop":
-            first, last = node.inputs[:2]
-            trips = 1
-            if isinstance(first, Const) and isinstance(last, Const):
-                trips = len(range(first.value, last.value, node.keywords["step"]))
-            seconds += trips * _seconds(node.keywords["body"])
-            continue
-        seconds += sum(value.spec.nbytes for value in node.outputs) / 4e9
-        if node.op.family == "contraction":
-            seconds += sum(operand.spec.nbytes for operand in node.inputs) / 4e9
-    return seconds
 
 
 def _has_loop(node: ast.For) -> bool:

@@ -190,10 +190,11 @@ class MaskedArrays(RaggedFunctions):
     def call_method(self, array: Any, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """`array.name(*args, **kwargs)`."""
         if not isinstance(array, Masked):
-            if name == "nonzero" and isinstance(array, Arr) and array.dummy.ndim and not args:
+            if name == "nonzero" and isinstance(array, Arr) and array.dummy.ndim and not args and not kwargs:
                 return self.places_of(array)
             return super().call_method(array, name, args, kwargs)
-        if name == "copy" or (name in ("ravel", "flatten") and array.full.dummy.ndim == array.mask.spec.ndim):
+        is_flat = array.full.dummy.ndim == array.mask.spec.ndim
+        if not args and not kwargs and (name == "copy" or (name in ("ravel", "flatten") and is_flat)):
             if name == "ravel":
                 if not array.full.dummy.flags.c_contiguous:  # a column of selected rows: NumPy makes a copy
                     raise self.data_shape("`.ravel`")

@@ -13,7 +13,7 @@ from autojit.capture.observing import OBSERVING
 from autojit.errors import CannotCapture, Trapped, refusal
 from autojit.ir.build import exact_key
 from autojit.ir.evaluate import run_node
-from autojit.ir.graph import Const, Operand
+from autojit.ir.graph import Const, Node, Operand
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, spec_of
 from autojit.ir.warned import unheard
@@ -23,6 +23,10 @@ from autojit.ops.declared import is_declared
 Strides = tuple[int, ...] | None
 #: The specs of a host op's results, and their strides where these are not those of C order.
 Observed = tuple[tuple[Spec, ...], tuple[Strides, ...]]
+#: Operations on fewer bytes take as long as on so many, ...
+_SMALL = 10_000
+#: ... and a capture runs loops whose operations write no more bytes in all: a tenth of a second.
+_MOST_BYTES = 300_000_000
 
 
 class Layouts(NamedTuple):
@@ -51,8 +55,11 @@ def observe(self: Any, op: Op, inputs: Sequence[Operand], params: dict[str, Any]
     is_explained = is_declared(op) and getattr(self, "tells", False)  # then nothing of the user's runs
     if self.examples is None or is_explained:
         raise CannotCapture("host-op", f"`{op.name}` runs on the host; its result is known after a first run")
+    nodes = self.builder.nodes[self.evaluated :]
+    if any(_is_long(node) for node in nodes):
+        raise CannotCapture("host-op", f"`{op.name}` runs on the host, after a loop that the capture does not run")
     try:
-        for node in self.builder.nodes[self.evaluated :]:
+        for node in nodes:
             run_node(node, self.examples)
     except Exception as error:
         raise refusal(error, f"before `{op.name}`: ") from None
@@ -82,3 +89,15 @@ def observe(self: Any, op: Op, inputs: Sequence[Operand], params: dict[str, Any]
         raise CannotCapture("host-op", f"`{op.name}` {trouble}")
     found = self.observed[key] = specs, tuple(map(layout.own_strides, results))
     return found
+
+
+def _is_long(node: Node) -> bool:
+    """Whether a node would take long outside of a cluster: a loop runs there by its operations, each on new arrays."""
+    if node.op.family != "loop":
+        return False
+    first, last = node.inputs[:2]
+    nodes = node.keywords["body"].nodes
+    if not (isinstance(first, Const) and isinstance(last, Const)) or any(one.op.family == "loop" for one in nodes):
+        return True
+    trips = len(range(first.value, last.value, node.keywords["step"]))
+    return trips * sum(max(_SMALL, value.spec.nbytes) for one in nodes for value in one.outputs) > _MOST_BYTES

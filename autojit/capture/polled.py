@@ -16,15 +16,17 @@ _LEAVES = (ast.Break, ast.Return, ast.Raise)
 
 def tests_of(node: ast.For | ast.While) -> Iterator[ast.expr]:
     """The parts of a loop's text that may be such flags: operands of the test of a `while`, and the tests of each `if`
-    whose body leaves the loop.
+    of which one way leaves the loop.
     """
     if isinstance(node, ast.While) and not isinstance(node.test, ast.Constant):
         yield node.test
         yield from _operands(node.test)
     for statement in node.body:
         for inner in walk(statement, into_scopes=False):
-            if isinstance(inner, ast.If) and isinstance(inner.body[-1], _LEAVES):
+            if isinstance(inner, ast.If) and any(isinstance(last, _LEAVES) for last in (inner.body[-1], *inner.orelse[-1:])):
                 yield inner.test
+                if isinstance(inner.test, ast.UnaryOp) and isinstance(inner.test.op, ast.Not):
+                    yield from _operands(inner.test.operand)  # of a `while` in other words
 
 
 def _operands(test: ast.expr) -> list[ast.expr]:

@@ -93,7 +93,7 @@ class RaggedFunctions(WhereReductions):
         if not isinstance(array, Ragged):
             return super().call_method(array, name, args, kwargs)
         full = array.full
-        if name == "copy" and not kwargs:
+        if name == "copy" and not args and not kwargs:
             return self.ragged_copy(array)
         if name == "flatten" and not args and not kwargs and full.dummy.ndim == 1:
             return self.ragged_copy(array)

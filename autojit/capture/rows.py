@@ -18,6 +18,7 @@ from autojit.capture.carried_attributes import CarriedAttributes
 from autojit.capture.iteration import MAX_TRIPS
 from autojit.capture.loop_parts import Body, Course
 from autojit.capture.names import TEMPORARY
+from autojit.capture.reach import reach
 from autojit.capture.statements import Signal
 from autojit.capture.values import (
     Arr,
@@ -130,7 +131,8 @@ class RowLoops(CarriedAttributes):
             items = self.frame.env.get(name)
             if not isinstance(items, Items) or items.kind is not list or items.path is not None:
                 continue
-            if named.count(name) == 1 and sum(value is items for value in self.meant()) == 1:
+            meant = reach([self.frame, *self.assigned_values(), *self.held])  # also what loops around it go over
+            if named.count(name) == 1 and sum(value is items for value in meant) == 1:
                 found.append(_Filling(name, items, len(found)))
         return found
 
@@ -185,7 +187,7 @@ class RowLoops(CarriedAttributes):
         if is_number or isinstance(value, LoopInt):
             return self._as_scalar(value)
         if isinstance(value, Arr) and value.python is None:
-            is_own = self.is_private(value) and self.references(value.storage) == means
+            is_own = self.is_private(value) and self.references(value.storage) == means and not value.storage.origins
             is_own = is_own and value.dummy.flags.c_contiguous
             if value.kind != "array" or (is_own and value.dummy.ndim):
                 return value

@@ -10,7 +10,7 @@ import numpy as np
 from autojit.capture.einsum import is_one_product
 from autojit.capture.histograms import histogram
 from autojit.capture.lengths import filled_up
-from autojit.capture.lists import from_list, is_index_tuple, is_list
+from autojit.capture.lists import check_parts, from_list, is_index_tuple, is_list
 from autojit.capture.put_functions import rule_copyto, rule_fill_diagonal, rule_place, rule_put, rule_putmask
 from autojit.capture.values import Arr, Items, Known, Rows, Storage, make_dummy, plain
 from autojit.capture.windows import rule_windows
@@ -192,6 +192,7 @@ def _rule_split(function: Callable[..., Any]) -> Callable[..., Any]:
             )
             view = np.broadcast_to(numbers, array.shape)
             parts.append(list(self.ask(function, view, static, **more)))
+        check_parts(len(parts[0]))
         views = []
         for number in range(len(parts[0])):
             key = []

@@ -105,6 +105,8 @@ class Views(Recorder):
 
     def getitem(self, array: Arr, key: Any) -> Any:
         """`array[key]`."""
+        if array.kind == "python":
+            raise CannotCapture("raises", f"TypeError: {describe(array)} has no items")
         index, operands, names, example = self.index(array, key)
         if any(isinstance(entry, Place) and operands[entry.operand].spec.shape for entry in index.entries) or any(
             isinstance(entry, Place) and operands[entry.operand].spec.dtype == np.bool_ for entry in index.entries

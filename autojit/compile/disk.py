@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import stat
 import threading
@@ -19,6 +20,8 @@ MAX_BYTES = 1 << 30
 #: A cache over its bound is emptied down to this part of it, so that not every new file has to look at all others.
 _ROOM = 0.9
 _SUFFIX = ".program"
+#: As it is now: a program may put another one in its place for a while.
+_open = io.open
 #: How the keys of notes begin.
 NOTE = "note "
 
@@ -122,7 +125,7 @@ class DiskCache:
         try:
             try:
                 descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-                with open(descriptor, "wb") as file:
+                with _open(descriptor, "wb") as file:
                     file.write(content)
                 os.replace(temporary, path)
             except BaseException:
@@ -170,11 +173,10 @@ class DiskCache:
         return trouble
 
     def _account(self, nbytes: int) -> None:
+        # Under no lock: garbage may be collected meanwhile, and finalizers wait for who waits for it.
+        found = sum(size for _, size, _ in self.files()) if self._nbytes is None else 0
         with self._lock:
-            if self._nbytes is None:
-                self._nbytes = sum(size for _, size, _ in self.files())
-            else:
-                self._nbytes += nbytes
+            self._nbytes = found if self._nbytes is None else self._nbytes + nbytes
             if self._nbytes > self.max_bytes:
                 self._shrink(int(self.max_bytes * _ROOM))
 
@@ -229,7 +231,7 @@ def _make(directory: str) -> None:
 def _read(path: str) -> bytes:
     """The content of a regular file of the user's own."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
-    with open(descriptor, "rb") as file:
+    with _open(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or _is_open_to_others(status):
             raise PermissionError(f"{path} can be written by others")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ class Executable:
 
     @np.errstate(all="ignore")  # constants are cast
     def __init__(self, graph: Graph, stored: Stored | None = None, choice: str = "", is_portable: bool = False) -> None:
-        start = time.perf_counter()
+        start = perf_counter()
         self.name = graph.name
         self.choice = choice
         self.lowered: Lowered = lower(graph)
@@ -62,7 +62,7 @@ class Executable:
             stored or asked,
             asked is not None,
         )
-        self.compile_seconds = time.perf_counter() - start
+        self.compile_seconds = perf_counter() - start
         self._memory = [spec.nbytes for spec in memory]
         for nbytes in self._memory if asked is not None else ():  # or the first run would wait for that
             allocator(nbytes)

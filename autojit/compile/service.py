@@ -11,8 +11,8 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Iterator
+from time import perf_counter, sleep
 
 from autojit.compile.outside import has_arrived
 from autojit.compile.wire import Wire, wires
@@ -161,7 +161,7 @@ class Service:
         """Start the process if it was not, at leisure at first, and see whether it is ready."""
         if not self._is_ready and self._lock.acquire(blocking=False):
             try:
-                now = time.perf_counter()
+                now = perf_counter()
                 self._began = self._began or now
                 is_late = now >= self._began + LEISURE
                 if is_late and self._is_leisurely:
@@ -200,7 +200,7 @@ class Service:
         if not self.is_wanted or self._is_patient():
             while not (self._is_ready or self.trouble or self.is_closed or self._ends >= _MOST_ENDS):
                 self._look()  # others do not wait for this thread meanwhile
-                time.sleep(_LOOKS)
+                sleep(_LOOKS)
         try:
             return self._ask(question)
         except _Gone:  # it has ended while nobody wanted anything, or was replaced

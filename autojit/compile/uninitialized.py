@@ -62,18 +62,25 @@ class _CallFrame(ctypes.Structure):
     )
 
 
-@ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_CallFrame))
-def _handler(frame: Any) -> None:
-    """XLA's foreign function interface, version 0.1: tell the version when asked, and do nothing else."""
+def _tell(frame: Any) -> None:
+    """XLA's foreign function interface, version 0.1: tell the version when asked."""
     extension = frame.contents.extension_start
     if extension and extension.contents.type == _METADATA_EXTENSION:
         version = extension.contents.metadata.contents.api_version
         version.major, version.minor = 0, 1
 
 
+#: What the handler calls, which cannot be another object later, but does another thing.
+_answers = functools.partial(_tell)
+_handler = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_CallFrame))(_answers)
+
+
 @functools.cache
 def _register() -> None:
     register(_TARGET, _capsule(_handler), 1)
+    # From now on it does nothing, in C: what a signal's handler raised in Python's code would be lost there, and XLA
+    # would take what lies in the place of the result for an error.
+    _answers.__setstate__(({}.get, (), {}, None))
 
 
 def _capsule(function: Any) -> Any:

@@ -143,10 +143,12 @@ class Program:
         self._source = source
         self.is_deserialized = stored is not None
         self._new = stored if is_new else None
+        self._lowered: Any = None
+        self._nbytes: int | None = None
         if stored is not None:
             self._loaded = _load(stored.code)
             if not is_new:
-                self.__dict__["nbytes"] = len(stored.code)
+                self._nbytes = len(stored.code)
             self.outputs = stored.outputs
         else:
             self._loaded = self._compile(options or {})
@@ -154,15 +156,22 @@ class Program:
                 (tuple(aval.shape), np.dtype(aval.dtype), aval.size * aval.dtype.itemsize)
                 for aval in jax.tree.leaves(self.lowered.out_info)
             )
-            del self.lowered  # which is larger than the program, and made again when it is asked for
+            self._lowered = None  # which is larger than the program, and made again when it is asked for
         self._handlers = [
             _jax.array_result_handler(Aval(shape, dtype), _sharding(), True, _skip_checks=True)
             for shape, dtype, _ in self.outputs
         ]
 
-    @functools.cached_property
+    @property
     def lowered(self) -> Any:
         """The `jax.stages.Lowered`."""
+        # `functools.cached_property` holds one lock for all programs here: garbage may be collected meanwhile, whose
+        # finalizers wait for a thread that waits for the lock.
+        if self._lowered is None:
+            self._lowered = self._lower()
+        return self._lowered
+
+    def _lower(self) -> Any:
         with neutral_settings():
             # jax keeps what it traces for as long as the function lives: it gets one of its own.
             traced = self._trace(functools.wraps(self._function)(functools.partial(self._function)))
@@ -236,20 +245,21 @@ class Program:
         """The program for other processes; `None` if XLA cannot serialize it."""
         if self._new is not None:  # once: it is stored now, or never
             new, self._new = self._new, None
-            self.__dict__["nbytes"] = len(new.code)
+            self._nbytes = len(new.code)
             return new
         try:
             code = self._loaded.serialize()
         except JaxRuntimeError:
             code = b""
-        self.__dict__["nbytes"] = len(code)
+        self._nbytes = len(code)
         return Stored(self.outputs, code) if code else None
 
-    @functools.cached_property
+    @property
     def nbytes(self) -> int:
         """The size of the serialized program, machine code included; 0 if XLA cannot serialize it."""
-        self.to_stored()
-        return self.__dict__["nbytes"]
+        if self._nbytes is None:
+            self.to_stored()
+        return self._nbytes or 0
 
 
 def _without(name: str, options: Mapping[str, Any]) -> dict[str, Any]:

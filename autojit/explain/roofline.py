@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-import time
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def _seconds(row: str, *shapes: tuple[int, ...]) -> float:
     )
     arrays, times = [np.ones(shape) for shape in shapes], []
     for _ in range(_TIMES):
-        start = time.perf_counter()
+        start = perf_counter()
         executable.run(arrays)
-        times.append(time.perf_counter() - start)
+        times.append(perf_counter() - start)
     return min(times)

@@ -96,7 +96,11 @@ def overlaps(captured: Capture, values: dict[str, Any], line: SourceLine | None)
             if each.name:
                 names[each.name] = found
             elif not found:
-                written, *others = map(captured.prologue.in_words, _ARRAYS.findall(each.text))
+                parts = [captured.prologue.in_words(name) for name in dict.fromkeys(_ARRAYS.findall(each.text))]
+                if "apart(" not in each.text:
+                    detail = f"a plan is made for other arguments: {each.why} ({' and '.join(parts)})"
+                    return Reason("overlap", detail, line)
+                written, *others = parts
                 what = f"{written}, which is written, shares memory with {' or '.join(others) or 'another array'}"
                 return Reason("overlap", what.replace("a scalar", "an array"), line)
     except Exception:  # stand-ins for arrays have no memory

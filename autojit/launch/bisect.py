@@ -11,9 +11,9 @@ import shlex
 import signal
 import subprocess
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from autojit.config import ENVIRONMENT_VARIABLE
@@ -148,12 +148,12 @@ class _Search:
         ledger.unlink(missing_ok=True)
         mine = f"{os.environ.get(ENVIRONMENT_VARIABLE, '')} --policy=eager --disk_cache=0 {flags}".strip()
         environment = {**os.environ, ENVIRONMENT_VARIABLE: mine, LEDGER: str(ledger)}
-        start = time.perf_counter()
+        start = perf_counter()
         try:
             done = subprocess.run(self._words, env=environment, stdin=subprocess.DEVNULL, capture_output=True)
         except OSError as error:
             raise AutojitError(f"`{shlex.join(self._words)}` cannot be run: {error.strerror}") from error
-        seconds = time.perf_counter() - start
+        seconds = perf_counter() - start
         if done.returncode == -signal.SIGINT:
             raise KeyboardInterrupt
         output, errors = (text.decode(errors="backslashreplace") for text in (done.stdout, done.stderr))

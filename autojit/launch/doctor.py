@@ -9,10 +9,10 @@ import platform
 import random
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -102,11 +102,11 @@ def self_test(seconds: float) -> tuple[list[str], int]:
     """
     rows = [row for row in TABLE.rows.values() if row.compilable and row.name not in _UNSPECIFIED]
     random.shuffle(rows)
-    end, problems, count = time.monotonic() + seconds, [], 0
+    end, problems, count = monotonic() + seconds, [], 0
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # NumPy's own, of samples: only answers are compared
         for row in rows:
-            if time.monotonic() > end:
+            if monotonic() > end:
                 break
             is_compiled = False
             for function, arguments in _samples(row, Path(folder)):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from autojit.launch.facts import Function, functions
@@ -105,10 +105,10 @@ def find(program: str, samples: Samples) -> Findings:
     known = functions()
     times, others = _divided(known, dict(samples.seconds))
     found = [_finding(*each) for each in zip(known, times, strict=True)]
-    begin = time.perf_counter()
+    begin = perf_counter()
     for each, spent in sorted(zip(found, times, strict=True), key=lambda pair: -pair[0].seconds):
         if DOOR.is_open:  # before, nothing was captured
-            _explain(each, time.perf_counter() - begin < _LOOKS)
+            _explain(each, perf_counter() - begin < _LOOKS)
         spots = spots_of(each.function, each.explanations, _of_kind(spent, "python"))
         each.spots = sorted(spots, key=lambda spot: -spot.seconds)
         each.why = why_of(each.function, each.state, each.spots)

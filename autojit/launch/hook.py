@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
+import struct
 import sys
 import threading
 import types
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import MAGIC_NUMBER, cache_from_source
 from typing import Any
 
 from autojit.capture.observing import OBSERVING
 from autojit.compile.service import PATHS
 from autojit.config import Config, current, merge
 from autojit.errors import FlagError
+from autojit.ir.warned import unheard
 from autojit.launch.arm import arm
 from autojit.launch.rewrite import code_of
 from autojit.launch.scope import Scope
@@ -31,7 +35,26 @@ class Loader(SourceFileLoader):
     def get_code(self, fullname: str) -> types.CodeType:
         """The module's code; the compiled one beside the source is of the module as it is."""
         path = self.get_filename(fullname)
-        return code_of(self.get_data(path), path, arms(self.config))
+
+        def compiled() -> types.CodeType:
+            return code_of(self.get_data(path), path, arms(self.config))
+
+        # Python itself would not compile it again, so that the compiler would not warn.
+        return unheard(compiled) if _is_compiled(path) else compiled()
+
+
+def _is_compiled(path: str) -> bool:
+    """Whether what Python has compiled of a source before is there, and would be taken."""
+    try:
+        status = os.stat(path)
+        with open(cache_from_source(path), "rb") as file:
+            header = file.read(16)
+    except (OSError, NotImplementedError):
+        return False
+    if header[:4] != MAGIC_NUMBER or len(header) < 16:
+        return False
+    times = struct.pack("<2I", int(status.st_mtime) & 0xFFFFFFFF, status.st_size & 0xFFFFFFFF)
+    return any(header[4:8]) or header[8:] == times  # by a digest, or by the time
 
 
 class Finder:

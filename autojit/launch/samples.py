@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 import types
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 
 from autojit.launch.scope import Scope
 from autojit.lowering.source import call_from
@@ -67,19 +67,19 @@ class Samples:
 
     def start(self) -> None:
         """Begin to look."""
-        self._start = time.perf_counter()
+        self._start = perf_counter()
         self._thread.start()
 
     def stop(self) -> None:
         """Look no more."""
-        self.total = time.perf_counter() - self._start
+        self.total = perf_counter() - self._start
         self._end.set()
         self._thread.join()
 
     def _run(self) -> None:
-        before = time.perf_counter()
+        before = perf_counter()
         while not self._end.wait(EVERY):
-            now = time.perf_counter()
+            now = perf_counter()
             own = {thread.ident for thread in threading.enumerate() if thread.name.startswith("autojit-")}
             for thread, frame in sys._current_frames().items():
                 place = self._place(frame) if thread not in own else None

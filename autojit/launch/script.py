@@ -10,11 +10,11 @@ import importlib.util
 import os
 import shlex
 import sys
-import time
 import types
 import warnings
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from time import process_time
 from typing import TYPE_CHECKING, NamedTuple
 
 from autojit import config as flags
@@ -120,7 +120,7 @@ def prepare(words: Sequence[str]) -> Callable[[], int]:
     hook.install(scope, config)
     if given.keep_memory and config.auto_jit:
         memory.keep_freed()
-    ALLOWANCE.spend(OURS * time.process_time())
+    ALLOWANCE.spend(OURS * process_time())
     if given.report is not None:  # somebody wants to know what would become of each function
         ALLOWANCE.is_limited = ALLOWANCE.is_bounded = False
     reporting = None if given.report is None else late["reporting"].Reporting(given.report, given.program[0], scope)

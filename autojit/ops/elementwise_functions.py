@@ -72,8 +72,10 @@ def function_row(
 
 def _where(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> Any:
     spec = node.outputs[0].spec
-    condition, x, y = cast_operands(node, xs, (np.dtype(bool), spec.dtype, spec.dtype), trap)
-    condition, x, y = (jnp.broadcast_to(value, spec.shape) for value in (condition, x, y))
+    condition, *_ = cast_operands(node, xs, (np.dtype(bool), spec.dtype, spec.dtype), trap)
+    # No ufunc: a Python int is an int64 on its way, and no double.
+    values = [condition, *(exact.cast(value, spec.dtype) for value in xs[1:])]
+    condition, x, y = (jnp.broadcast_to(value, spec.shape) for value in values)
     return (jnp.where(condition, x, y),)
 
 
@@ -129,7 +131,8 @@ def _isclose(x: Any, y: Any, dtype: Any, rtol: float = 1e-5, atol: float = 1e-8,
     wide = np.result_type(y.dtype, 1.0)
     together = np.result_type(x.dtype, wide)
     size = arithmetic.absolute(exact.cast(y, wide))
-    limit = exact.add(exact.multiply(size, np.asarray(rtol, size.dtype)), np.asarray(atol, size.dtype))
+    scaled = exact.uncontracted(exact.multiply(size, np.asarray(rtol, size.dtype)))
+    limit = exact.add(scaled, np.asarray(atol, size.dtype))
     finite = arithmetic.isfinite(y)
     x, y = exact.broadcast(exact.cast(x, together), exact.cast(y, together))
     gap = arithmetic.absolute(exact.subtract(x, y))

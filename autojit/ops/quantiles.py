@@ -93,10 +93,12 @@ def _quantile_lower(scale: int) -> Lower:
         before = jnp.clip(jnp.floor(place), 0, ordered.shape[0] - 1)
         low = before.astype(jnp.int64)
         high = jnp.minimum(low + 1, ordered.shape[0] - 1)
-        rest = (place - before).astype(spec.dtype).reshape(q.shape + (1,) * (ordered.ndim - 1))
+        rest = (place - before).reshape(q.shape + (1,) * (ordered.ndim - 1))
         left, right = (ordered.at[index].get(mode="promise_in_bounds") for index in (low, high))
         width = (right - left).astype(spec.dtype)
-        up, down = left.astype(spec.dtype) + width * rest, right.astype(spec.dtype) - width * (1 - rest)
+        # Of a Python number NumPy takes the complement before it is rounded to the dtype.
+        up = left.astype(spec.dtype) + width * rest.astype(spec.dtype)
+        down = right.astype(spec.dtype) - width * (1 - rest).astype(spec.dtype)
         found = jnp.where(rest >= 0.5, down, up)
         if not q.ndim and ordered.ndim == 1 and spec.dtype != x.dtype:
             trap(jnp.any(missing))  # NumPy gives the NaN itself, of the dtype of the elements

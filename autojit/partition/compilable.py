@@ -31,7 +31,7 @@ def why_not(node: Node, config: Config, slower: frozenset[str] = frozenset()) ->
             return Reason("argument-type", f"`{op.name}` on dtype `{spec.dtype}`", node.source)
     for graph in subgraphs(node):
         for inner in graph.nodes:
-            reason = why_not(inner, config, slower)
+            reason = why_not(inner, config)  # in NumPy the whole loop would run by its operations
             if reason is not None:
                 return reason
     return None

@@ -49,6 +49,13 @@ def _ufunc(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     return [batch.lane(value, out.spec, tail) for value, out in zip(values, node.outputs, strict=True)]
 
 
+def _power(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    exponent, dtype = lanes[1].spec, node.outputs[0].spec.dtype
+    if exponent.weak and exponent.dtype.kind == "i" and dtype.kind == "c":
+        raise Refused("NumPy takes the square of complex numbers where the exponent is Python's 2")
+    return _ufunc(batch, node, lanes)
+
+
 def _function(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     """A function whose operands broadcast; a Python number beside arrays takes part in the result's dtype."""
     spec, tail = node.outputs[0].spec, batch.common(lanes)
@@ -414,6 +421,7 @@ RULES: dict[str, Rule] = {
     "py_floor_divide": _divide_ints("np.floor_divide"),
     "py_modulo": _divide_ints("np.remainder"),
     "astype": _astype,
+    "np.power": _power,
     "np.dot": _product,
     "np.matmul": _product,
     "np.outer": _np_outer,

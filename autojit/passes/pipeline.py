@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from time import perf_counter
 from typing import NamedTuple
 
 from autojit.ir.graph import Graph
@@ -60,10 +60,10 @@ def run_pipeline(graph: Graph, record: list[Stage] | None = None, passes: tuple[
     stage = Stage("captured", graph, 0.0)
     _finish(stage, record)
     for step in passes:
-        start = time.perf_counter()
+        start = perf_counter()
         rungs: list[Rung] = []
         graph = step(stage.graph, rungs) if step in _RUNGS else step(stage.graph)
-        seconds = time.perf_counter() - start
+        seconds = perf_counter() - start
         unchanged = graph is stage.graph
         stage = Stage(getattr(step, "__name__", str(step)), graph, seconds, tuple(rungs))
         _finish(stage, record, unchanged)

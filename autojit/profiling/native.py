@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 import types
 from collections.abc import Callable, Iterable
+from time import perf_counter
 from typing import Any
 
 from jax.profiler import TraceAnnotation
@@ -74,7 +74,7 @@ class _Frame:
         self.line = code.co_firstlineno
         self._lines = lines
         self._profiled = profiled
-        self._entered = time.perf_counter()
+        self._entered = perf_counter()
         self._open: TraceAnnotation | None = None
         self._begun = 0.0
         self._inside = 0.0  # seconds that calls of the same function have taken since
@@ -86,12 +86,12 @@ class _Frame:
         line, self._inside = self.line, 0.0
         self._open = Place(self._lines.kind(line), self.code.co_qualname, self.code.co_filename, (line, line)).span()
         self._open.__enter__()
-        self._begun = time.perf_counter()
+        self._begun = perf_counter()
 
     def end(self) -> None:
         """It has run, if Python did."""
         if self._open is not None:
-            self._profiled.add(self.line, time.perf_counter() - self._begun - self._inside)
+            self._profiled.add(self.line, perf_counter() - self._begun - self._inside)
             self._open.__exit__(None, None, None)
             self._open = None
 
@@ -102,7 +102,7 @@ class _Frame:
         while around is not None and around._profiled is not self._profiled:
             around = around.outer
         if around is not None:
-            around._inside += time.perf_counter() - self._entered
+            around._inside += perf_counter() - self._entered
 
 
 class NativeLines:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 from jax.profiler import TraceAnnotation
@@ -70,11 +70,11 @@ def within(place: Place, run: Callable[..., Any], note: Callable[[float], None] 
     """A function whose calls are spans; `note` is told how many seconds each took."""
 
     def told(*values: Any) -> Any:
-        start = time.perf_counter()
+        start = perf_counter()
         with place.span():
             result = run(*values)
         if note is not None:
-            note(time.perf_counter() - start)
+            note(perf_counter() - start)
         return result
 
     return told

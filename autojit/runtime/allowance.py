@@ -11,9 +11,9 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-import time
 import weakref
 from collections.abc import Iterator
+from time import perf_counter, process_time, thread_time
 from typing import Any
 
 from autojit.compile.persistent import processors
@@ -65,7 +65,7 @@ class Allowance:
     def __init__(self) -> None:
         self.is_limited, self.is_bounded = False, True
         self.spent = self.promised = 0.0
-        self._begun, self._used = time.perf_counter(), time.process_time()
+        self._begun, self._used = perf_counter(), process_time()
         self._gained = 0.0
         #: When the first decorated function was called, and what had been spent till then.
         self._first_call = self._before = 0.0
@@ -87,7 +87,7 @@ class Allowance:
         """
         if not self.is_limited:
             return 0.0
-        passed = time.perf_counter() - self._begun
+        passed = perf_counter() - self._begun
         advance = min(ADVANCE, OF_PROMISED * self.promised) if promises else 0.0
         lacking = self.spent + seconds - advance - OF_SAVED * self.saved
         return max(0.0, lacking / SHARE - passed)
@@ -112,21 +112,21 @@ class Allowance:
         """
         if not heat.WAITS or not self.is_bounded:
             return 0.0
-        passed = time.perf_counter() - self._first_call
+        passed = perf_counter() - self._first_call
         return max(0.0, heat.WAITS * (self.spent - self._before + seconds - OF_SAVED * self.saved) - passed)
 
     def begin(self) -> None:
         """A call of a function is asked about, perhaps the first one."""
         if not self._first_call:
-            self._first_call, self._before = time.perf_counter(), self.spent
+            self._first_call, self._before = perf_counter(), self.spent
 
     @property
     def crowding(self) -> float:
         """What part of the processors besides its first one the program keeps busy itself, by BLAS for one."""
-        passed = time.perf_counter() - self._begun
+        passed = perf_counter() - self._begun
         if _PROCESSORS == 1 or passed <= 0.0:
             return 0.0
-        used = (time.process_time() - self._used) / passed
+        used = (process_time() - self._used) / passed
         return min(1.0, max(0.0, used - 1.0) / (_PROCESSORS - 1))
 
     @property
@@ -176,11 +176,11 @@ class Allowance:
     @contextlib.contextmanager
     def spending(self, part: float = 1.0) -> Iterator[None]:
         """What is done meanwhile is spent; `part` as `spend` has it."""
-        start = time.perf_counter()
+        start = perf_counter()
         try:
             yield
         finally:
-            self.spend(time.perf_counter() - start, part)
+            self.spend(perf_counter() - start, part)
 
     @contextlib.contextmanager
     def sharing(self) -> Iterator[None]:
@@ -189,13 +189,13 @@ class Allowance:
         A program in short calls of NumPy's loses all of the time, since each call gives up the interpreter and waits
         for it again; one in long calls loses next to nothing.
         """
-        start, own, all_threads = time.perf_counter(), time.thread_time(), time.process_time()
+        start, own, all_threads = perf_counter(), thread_time(), process_time()
         try:
             yield
         finally:
-            own = time.thread_time() - own
-            others = time.process_time() - all_threads - own
-            self.spend(max(0.0, min(own, time.perf_counter() - start - others)))
+            own = thread_time() - own
+            others = process_time() - all_threads - own
+            self.spend(max(0.0, min(own, perf_counter() - start - others)))
 
     def gain(self, seconds: float) -> None:
         """A plan has saved so many seconds."""

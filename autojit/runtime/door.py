@@ -9,8 +9,8 @@ import operator
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -137,7 +137,7 @@ class Door:
 
         What NumPy has taken for all such calls counts: they share the import.
         """
-        if self.is_open or time.perf_counter() < self._looks_again:
+        if self.is_open or perf_counter() < self._looks_again:
             return self.is_ready()
         self._hot[hot] = None
         if len(self._hot) > _MOST:
@@ -191,7 +191,7 @@ class Door:
 
     def _can_open(self, is_early: bool = False) -> bool:
         """Whether it can be opened now; `is_early`: before the process that compiles is there."""
-        now = time.perf_counter()
+        now = perf_counter()
         if now < self._looks_again or not self._lock.acquire(blocking=False):  # another thread opens it
             return False
         try:

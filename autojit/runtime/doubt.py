@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import itertools
 import threading
-import time
 from collections import deque
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
 from autojit.errors import Reason
@@ -103,7 +103,7 @@ class _Doubt:
 
     def enter(self, *values: Any) -> Any:
         """One call, in turns."""
-        start = time.perf_counter()
+        start = perf_counter()
         if self.turns.is_seconds != self.numpy_begins:
             if self.guard.call(*values) is None:
                 return None
@@ -112,7 +112,7 @@ class _Doubt:
             self.probe.time(self.numpy)
             return NATIVE
         result = self.call(*values)
-        seconds = time.perf_counter() - start
+        seconds = perf_counter() - start
         if result is not None and result is not NATIVE:
             self._begun(False, start)
             self.times.append(seconds)

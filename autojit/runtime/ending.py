@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
+from time import sleep
 from typing import Any
 
 import jaxlib
@@ -31,7 +31,7 @@ def wait_for_plans() -> None:
         if not others:
             return
         quiet = 0 if any(_is_in_xla(thread, frame) for thread, frame in others.items()) else quiet + 1
-        time.sleep(_PAUSE)
+        sleep(_PAUSE)
 
 
 def _is_in_xla(thread: int, frame: Any) -> bool:

@@ -12,10 +12,9 @@ from numpy._core import umath
 
 _DEFAULT = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
 _state = umath._extobj_contextvar  # type: ignore[attr-defined] -- private to NumPy
-_unset = object()
 #: What a filter may do with a warning that compiled code does not give.
 _QUIET = frozenset(["default", "ignore", "once", "module"])
-_default_state: Any = _state.get(_unset) if np.geterr() == _DEFAULT else _unset
+_default_state: Any = _state.get() if np.geterr() == _DEFAULT else object()
 
 with np.errstate(all="ignore"):
     _ignoring: Any = _state.get()
@@ -27,7 +26,7 @@ _filters_quiet = True
 
 def is_default() -> bool:
     """Whether NumPy's error state is the default or ignores more, and warnings are printed at most."""
-    state = _state.get(_unset)
+    state = _state.get()
     if state is not _default_state and any(how not in ("ignore", _DEFAULT[kind]) for kind, how in np.geterr().items()):
         return False
     filters = warnings.filters
@@ -38,11 +37,12 @@ def is_default() -> bool:
 
 def quiet(compute: Callable[[], Any]) -> Any:
     """What a computation of numbers gives, without NumPy's warnings; a third of the time of `np.errstate`."""
-    token = _state.set(_ignoring)
-    try:
+    before = _state.get()
+    try:  # a signal's handler may raise as soon as the state is another one
+        _state.set(_ignoring)
         return compute()
     finally:
-        _state.reset(token)
+        _state.set(before)
 
 
 #: In the text of a plan: whether somebody may follow the lines of this thread.

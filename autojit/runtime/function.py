@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import inspect
 import threading
-import time
 import types
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
 from autojit.capture import cells
@@ -242,7 +242,7 @@ class Controller:
 
     def wake(self) -> None:
         """Wake the probes that have slept long enough, here and in the functions called."""
-        now = time.perf_counter()
+        now = perf_counter()
         if now < self._looks_again:
             return
         self._looks_again = now + 0.5
@@ -312,9 +312,9 @@ class Controller:
 
     def _acquire(self) -> bool:
         """Wait until this thread is the only one that captures; not for one that waits for the user's code itself."""
-        end = time.monotonic() + _LONGEST
+        end = monotonic() + _LONGEST
         while not self._lock.acquire(timeout=_LOOKS):
-            if self._captures in OBSERVING or time.monotonic() > end:
+            if self._captures in OBSERVING or monotonic() > end:
                 return False
         return True
 

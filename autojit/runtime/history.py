@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterable
+from time import time as wall_time
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from autojit.errors import SourceLine
@@ -152,7 +152,7 @@ class History:
         self, what: Any, region: Any, seconds: float = 0.0, detail: str = "", changes: tuple[Change, ...] = ()
     ) -> None:
         """Note an event of a region."""
-        event = Event(what, region.lines, seconds, detail, time.time(), changes)
+        event = Event(what, region.lines, seconds, detail, wall_time(), changes)
         self.events = (*self.events[1 - _MOST :], event)
         self.log("captures" if what == "captured" else "compiles", event)
 

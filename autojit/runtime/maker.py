@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import atexit
-import time
 from collections import deque
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 from autojit.capture.capture import Capture, capture
@@ -70,11 +70,11 @@ class Maker:
         controller = self.controller
         if heat is not None:
             heat.cool()
-        start = time.perf_counter()
+        start = perf_counter()
         try:
             prepared = self.prepare(probe, values, heat)
         finally:
-            probe.price = time.perf_counter() - start
+            probe.price = perf_counter() - start
             if controller.warm_up is not None:
                 ALLOWANCE.spend(probe.price)
         if prepared is None:
@@ -99,7 +99,7 @@ class Maker:
     def _prepare(self, probe: Probe, values: dict[str, Any], heat: Heat | None) -> Prepared | None:
         controller = self.controller
         assert controller.tree is not None
-        start = time.perf_counter()
+        start = perf_counter()
         controller.counters.captures += 1
         stand_ins = {name: stand_in_for(value) for name, value in values.items()}
         controller.options.seen[region_key(probe.region)] = stand_ins
@@ -107,7 +107,7 @@ class Maker:
         captured = capture_varying(controller.tree, probe.region, values, controller.options, rows)
         lengths = controller.options.lengths.get(region_key(probe.region))
         probe.heats.by_rows = lengths is None or not lengths.is_closed
-        self._note_capture(captured, time.perf_counter() - start, lengths.trouble if lengths is not None else "")
+        self._note_capture(captured, perf_counter() - start, lengths.trouble if lengths is not None else "")
         if captured.cuts:
             self._split(probe, captured, values, heat)
             return None
@@ -123,7 +123,7 @@ class Maker:
             prepared = self._partitioned(captured, config, probe, values, heat)
             if prepared is not None:
                 self._spend(config, prepared, probe)
-                prepared.seconds = time.perf_counter() - start
+                prepared.seconds = perf_counter() - start
         return prepared
 
     def _partitioned(
@@ -159,12 +159,12 @@ class Maker:
 
     def _compile(self, prepared: Prepared, probe: Probe) -> Plan:
         controller = self.controller
-        counters, start = controller.counters, time.perf_counter()
+        counters, start = controller.counters, perf_counter()
         compiles, loads = counters.compiles, counters.loads
         plan = compile_plan(prepared, counters, controller.config, _prefix(probe))
         if counters.compiles > compiles or counters.loads > loads:
             what = "compiled" if counters.compiles > compiles else "loaded"
-            controller.history.note(what, probe.region, time.perf_counter() - start, str(prepared.recipe))
+            controller.history.note(what, probe.region, perf_counter() - start, str(prepared.recipe))
         if "clusters" in controller.history.kinds:
             for step in prepared.clusters:
                 names = ", ".join(node.op.name for node in step.graph.nodes)
@@ -187,12 +187,12 @@ class Maker:
 
     def prepare_rest(self, probe: Probe, values: tuple[Any, ...]) -> Prepared | None:
         """Capture the rest of a loop; `None` where it is not one graph. The price is noted."""
-        start = time.perf_counter()
+        start = perf_counter()
         try:
             with EAR.span("capture", self.controller, probe), uncollected():
                 return self._prepare_rest(probe, values)
         finally:
-            probe.price = time.perf_counter() - start
+            probe.price = perf_counter() - start
             ALLOWANCE.spend(probe.price)
 
     def _prepare_rest(self, probe: Probe, values: tuple[Any, ...]) -> Prepared | None:

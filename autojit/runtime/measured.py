@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable, Iterable, Sequence
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from autojit.compile.options import has_products
@@ -143,7 +143,7 @@ class Trial:
             if not self.probe.naps(self.numpy, self.rough):
                 self.probe.time(self.rough if compiled is None else self.numpy)
             return NATIVE
-        start = time.perf_counter()
+        start = perf_counter()
         try:
             result = compiled.call(*values)
         except Varies:  # there will be another plan
@@ -152,7 +152,7 @@ class Trial:
             self._took(math.inf)
             self._note(compiled, math.inf)
             raise
-        seconds = time.perf_counter() - start
+        seconds = perf_counter() - start
         if result is not None and result is not NATIVE:
             self._took(seconds)
             self._note(compiled, seconds)

@@ -6,8 +6,8 @@ import contextlib
 import shutil
 import sys
 import threading
-import time
 from collections.abc import Iterator
+from time import monotonic
 from typing import Any
 
 #: Nothing is shown of what takes fewer seconds; from then on it is told anew every so many.
@@ -48,14 +48,14 @@ def _is_terminal() -> bool:
 
 
 def _tell(what: str, end: threading.Event, stream: Any) -> None:
-    begin = time.monotonic()
+    begin = monotonic()
     if end.wait(AFTER):
         return
     with contextlib.suppress(OSError, ValueError):  # the terminal has gone
         most = shutil.get_terminal_size().columns - 1  # a line that is wrapped cannot be taken away
         text = ""
         while True:
-            passed = f" ... {time.monotonic() - begin:.0f} s"
+            passed = f" ... {monotonic() - begin:.0f} s"
             text = f"autojit: {what}"[: max(0, most - len(passed))] + passed
             print(f"\r{text}", end="", file=stream, flush=True)
             if end.wait(EVERY):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-import time
 from threading import get_ident
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from autojit.errors import AutojitWarning, Trapped
@@ -138,7 +138,7 @@ class Takeover:
         if self._state == "new":
             count = whole(len(ahead))
             return ahead[count - 1] if count else stop
-        now, course = time.perf_counter(), self._course
+        now, course = perf_counter(), self._course
         if course is None or course.iterator is not iterator:
             course = self._course = Course(iterator, get_ident(), now)
         if course.times_numpy_first:
@@ -154,7 +154,7 @@ class Takeover:
     def enter(self, *values: Any) -> tuple[Any, ...] | None:
         """The region's exit and results, or `None`: NumPy goes on."""
         for plan in self.probe.plans:
-            start = time.perf_counter()
+            start = perf_counter()
             try:
                 result = plan.call(*values)
             except Trapped:
@@ -171,7 +171,7 @@ class Takeover:
                 return self._give_up()
             if result is not None:
                 self.probe.hits += 1
-                self._judge(time.perf_counter() - start, values)
+                self._judge(perf_counter() - start, values)
                 return result
         self.due = False
         course = self._course
@@ -217,7 +217,7 @@ class Takeover:
             return  # another thread's loop
         ALLOWANCE.gain(course.owed)  # the last run may have ended before
         course.owed = 0.0
-        is_faster = course.took(seconds, time.perf_counter() - course.start - seconds)
+        is_faster = course.took(seconds, perf_counter() - course.start - seconds)
         if is_faster:
             self._remember(course, values, True)
         if is_faster is False and course.is_lost:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import math
 import threading
-import time
 from collections.abc import Callable, Iterable
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from autojit.compile.executable import Executable
@@ -145,7 +145,7 @@ class Tuning:
         state = self.state
         race = state.race
         is_rivals = race is not None and race.rival is not None and race.turns.is_seconds
-        start = time.perf_counter()
+        start = perf_counter()
         if is_rivals:
             assert race is not None and race.rival is not None
             try:
@@ -160,7 +160,7 @@ class Tuning:
                 return state.plan.call(*values)
         else:
             result = state.plan.call(*values)
-        seconds = time.perf_counter() - start
+        seconds = perf_counter() - start
         if race is not None and result is not None and result is not NATIVE:
             try:
                 self._add(race, is_rivals, seconds)

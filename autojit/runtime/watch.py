@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from math import inf
+from time import perf_counter, sleep
 from typing import Any
 
 from autojit.logs import log
@@ -84,8 +84,8 @@ class Watch:
     def _run(self, wake: threading.Event) -> None:
         idle = 0
         while wake is self._wake:
-            time.sleep(EVERY)
-            now = time.perf_counter()
+            sleep(EVERY)
+            now = perf_counter()
             self._leave()
             running = list(self._running.values())
             for probe, start in running:
