@@ -18,7 +18,8 @@ import numpy as np
 
 from autojit.capture import layout
 from autojit.capture.ints import greatest_int
-from autojit.capture.python_numbers import EXACT_INT, bounds_of
+from autojit.capture.lists import EXACT_INT
+from autojit.capture.python_numbers import bounds_of
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.undo import Undo, containers_of, is_changed

@@ -26,6 +26,7 @@ from autojit.capture.loop_parts import (
     is_unsure,
     mentions,
     parts_of,
+    refuse_unclear,
 )
 from autojit.capture.overlap import are_apart
 from autojit.capture.python_numbers import bounds_of

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.python_numbers import EXACT_INT
 from autojit.capture.values import Arr, Items, Known, is_number
 from autojit.capture.words import describe
 from autojit.errors import CannotCapture
 from autojit.ir.index import Index, Place
 
+#: Ints up to here are floats too.
+EXACT_INT = 2**53
 #: More numbers are not passed one by one.
 MOST = 256
 #: ... and no more parts of an array have a node each.

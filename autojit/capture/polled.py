@@ -23,10 +23,14 @@ def tests_of(node: ast.For | ast.While) -> Iterator[ast.expr]:
         yield from _operands(node.test)
     for statement in node.body:
         for inner in walk(statement, into_scopes=False):
-            if isinstance(inner, ast.If) and any(isinstance(last, _LEAVES) for last in (inner.body[-1], *inner.orelse[-1:])):
+            if isinstance(inner, ast.If) and _leaves(inner):
                 yield inner.test
                 if isinstance(inner.test, ast.UnaryOp) and isinstance(inner.test.op, ast.Not):
                     yield from _operands(inner.test.operand)  # of a `while` in other words
+
+
+def _leaves(node: ast.If) -> bool:
+    return any(isinstance(last, _LEAVES) for last in (node.body[-1], *node.orelse[-1:]))
 
 
 def _operands(test: ast.expr) -> list[ast.expr]:

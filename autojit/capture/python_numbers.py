@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.lists import EXACT_INT
 from autojit.capture.values import Arr, Known, LoopInt, Sym, plain
 from autojit.capture.views import Views
 from autojit.errors import CannotCapture
@@ -28,8 +29,6 @@ _COMPARE_ROWS: dict[type, str] = {
     ast.Lt: "py_less", ast.LtE: "py_less_equal", ast.Gt: "py_greater", ast.GtE: "py_greater_equal",
     ast.Eq: "py_equal", ast.NotEq: "py_not_equal",
 }  # fmt: skip
-#: Ints up to here are floats too.
-EXACT_INT = 2**53
 #: Loop indices and other ints of the run have at most so many bits where they are multiplied without a check.
 _BITS = 31
 #: Sums and products of ints with so many bits are computed without a check.
