@@ -1,0 +1,222 @@
+"""What would stand still: host operations in rolled loops, captures of many parts, and a program's own clocks."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import autojit as aj
+from tests.helpers import check, check_call
+
+
+def sorts_rows(x):
+    out = np.empty_like(x)
+    for i in range(x.shape[0]):
+        out[i] = np.sort(x[i])
+    return out
+
+
+def takes_medians(x):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        out[i] = np.nanmedian(x[i])
+    return out
+
+
+def takes_logs_of_some(x):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        s = np.sort(x[i])
+        if s[0] > 0:
+            out[i] = np.log(s[0])
+    return out
+
+
+@pytest.mark.parametrize("function", [sorts_rows, takes_medians, takes_logs_of_some])
+@pytest.mark.filterwarnings("error:invalid value:RuntimeWarning")  # which NumPy does not give
+def test_operations_on_the_host_are_in_no_rolled_loop(function):
+    x = np.random.default_rng(0).standard_normal((3000, 500))
+    fast = check(function, x[:40])
+    start = time.perf_counter()
+    function(x)
+    least = time.perf_counter() - start
+    fast(x)
+    start = time.perf_counter()
+    fast(x)
+    assert time.perf_counter() - start < 30 * least
+
+
+def filters(x):
+    y = np.zeros_like(x)
+    for i in range(1, len(x)):
+        y[i] = 0.9 * y[i - 1] + x[i]
+    return np.unique(np.round(y, 1))
+
+
+def test_a_capture_runs_no_long_loop():
+    fast = aj.autocluster(policy="eager")(filters)
+    start = time.perf_counter()
+    check_call(fast, filters, np.random.default_rng(0).random(20_000))
+    assert time.perf_counter() - start < 10
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.concatenate(x) * 2.0,
+        lambda x: np.hstack(x) * 2.0,
+        lambda x: [p.sum() for p in np.array_split(x, 30_000)][:3],
+    ],
+)
+def test_a_capture_makes_no_node_for_each_of_many_parts(function):
+    fast = aj.autocluster(policy="eager")(function)
+    start = time.perf_counter()
+    check_call(fast, function, np.ones((30_000, 3)))
+    assert time.perf_counter() - start < 10
+
+
+def test_nested_lists_are_not_copied_whole():
+    table = [[float(i * j) for j in range(2000)] for i in range(2000)]
+    fast = aj.autocluster(policy="eager")(lambda x, table: x * len(table) + 1)
+    fast(np.arange(4.0), table[:2])
+    start = time.perf_counter()
+    fast(np.arange(5.0), table)
+    assert time.perf_counter() - start < 2
+
+
+STOP = False
+
+
+def goes_on(x, n):
+    for i in range(n):
+        if not STOP:
+            x = np.sin(x) + 1.0
+        else:
+            break
+    return i
+
+
+class Worker:
+    stop = False
+
+    def epochs(self, x):
+        for epoch in range(20):
+            if self.stop:
+                break
+            x = x * 0.5 + self.wait(x)
+        return epoch
+
+    def wait(self, x):
+        return np.sin(x) + np.cos(x)
+
+
+def runs_while(x, n):
+    k = 0
+    while not STOP and k < n:
+        x[1:-1] = (x[:-2] + x[2:]) * 0.5
+        k += 1
+    return k
+
+
+@pytest.mark.parametrize("function", [goes_on, runs_while])
+@pytest.mark.parametrize("policy", ["eager", "measured"])
+def test_flags_that_another_thread_sets(function, policy):
+    global STOP
+    STOP, n = False, 500_000_000
+
+    def stop():
+        global STOP
+        STOP = True
+
+    timer = threading.Timer(3.0, stop)
+    timer.start()
+    start = time.perf_counter()
+    count = aj.autocluster(policy=policy)(function)(np.ones(1000), n)
+    assert time.perf_counter() - start < 10.0 and 0 < count < n - 1
+    timer.join()
+
+
+def test_short_loops_that_ask_for_a_flag_are_python_s():
+    fast = aj.autocluster(policy="eager")(Worker.epochs)
+    check_call(fast, Worker.epochs, Worker(), np.ones(10))
+    assert "another thread" in str(fast.explain(Worker(), np.ones(10)))
+
+
+MOCKED = """
+import time
+from unittest import mock
+import numpy as np
+
+def relax(u, n):
+    for _ in range(n):
+        u[1:-1] = 0.5 * (u[2:] + u[:-2])
+    return u
+
+with mock.patch("time.sleep") as sleep, mock.patch("builtins.open", mock.mock_open()) as opened:
+    with mock.patch("time.perf_counter", side_effect=[10.0, 12.5]), mock.patch("time.time", side_effect=[1.0]):
+        begin = time.perf_counter()
+        time.sleep(1.0)
+        relax(np.linspace(0.0, 1.0, 2000), 300_000)
+        print(sleep.call_count, opened.call_count, time.perf_counter() - begin, time.time())
+"""
+
+
+def test_a_program_s_own_clocks(tmp_path):
+    (tmp_path / "program.py").write_text(MOCKED)
+    words = [sys.executable, "-m", "autojit", "run", f"--cache_dir={tmp_path / 'cache'}", "program.py"]
+    root = str(Path(__file__).parent.parent)
+    found = subprocess.run(
+        words, cwd=tmp_path, env={"PYTHONPATH": root, "PATH": ""}, capture_output=True, text=True, check=False
+    )
+    assert (found.stdout, found.stderr) == ("1 0 2.5 1.0\n", "")
+
+
+def test_clocks_are_not_asked_by_name():
+    with mock.patch("time.perf_counter", side_effect=[]), mock.patch("time.time", side_effect=[]):
+        fast = aj.autocluster(policy="eager")(lambda x: (x * 2 + 1).sum())
+        assert fast(np.ones(10)) == fast(np.ones(10)) == 30.0
+
+
+class Cyclic:
+    lock = threading.Lock()
+
+    def __init__(self):
+        self.me = self
+
+    def __del__(self):
+        with self.lock:
+            pass
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+def test_finalizers_that_wait_while_two_functions_are_lowered():
+    first, second = (aj.autocluster(policy="eager")(one) for one in (lambda x: np.sin(x) + 1, lambda x: np.cos(x) + 2))
+    started = threading.Event()
+
+    def holds():
+        with Cyclic.lock:
+            started.set()
+            time.sleep(0.2)
+            second(np.ones(300))
+
+    thread = threading.Thread(target=holds)
+    thread.start()
+    started.wait()
+    threshold = gc.get_threshold()
+    gc.set_threshold(20, 2, 2)
+    try:
+        for _ in range(50):
+            Cyclic()
+        first(np.ones(200))
+    finally:
+        gc.set_threshold(*threshold)
+    thread.join(60)
+    assert not thread.is_alive()
