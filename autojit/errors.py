@@ -374,7 +374,8 @@ class FlagError(AutojitError, ValueError):
 
 
 class AutojitWarning(Warning):
-    """autojit fell back to NumPy for a reason that the user should know. Results are NumPy's all the same.
+    """autojit fell back to NumPy for a reason that the user should know. Results are NumPy's all the same,
+    except under `[check]`: the program goes on with the compiled ones, which differ.
 
     A warning is given once for each function and kind, at your line that made the call or has the decorator. The text
     begins with its kind in brackets:

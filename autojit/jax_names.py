@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autojit.files import open_file
+
 
 def _is_launched() -> bool:
     """Whether `python -m autojit` is being started, which imports this package before it has read its own words."""
@@ -61,7 +63,7 @@ def version_file(package: str) -> tuple[str, str]:
     """The file that holds the version of jax or jaxlib, and its text. It takes 5 ms to import."""
     found: Any = importlib.util.find_spec(package)
     file = os.path.join(os.path.dirname(found.origin), "version.py")
-    with open(file, encoding="utf-8") as opened:
+    with open_file(file, encoding="utf-8") as opened:
         return file, opened.read()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import autojit as aj
 from tests.helpers import check, check_call
@@ -206,9 +207,11 @@ def asks_for_a_method(rng, x):
 def test_attributes_of_generators():
     x = np.arange(4.0)
     for rng in (np.random.Generator(np.random.MT19937(0)), np.random.default_rng(0)):
-        check_call(aj.autocluster(policy="eager")(asks_for_a_generator), asks_for_a_generator, rng, x)
+        fast = aj.autocluster(policy="eager")(asks_for_a_generator)
+        assert_array_equal(fast(rng, x), asks_for_a_generator(rng, x))
     for rng in (np.random.RandomState(0), np.random.default_rng(0)):
-        check_call(aj.autocluster(policy="eager")(asks_for_a_method), asks_for_a_method, rng, x)
+        fast = aj.autocluster(policy="eager")(asks_for_a_method)
+        assert_array_equal(fast(rng, x), asks_for_a_method(rng, x))
 
 
 @pytest.mark.parametrize(
@@ -246,14 +249,19 @@ K = 2**60 + 2**36 + 1
 
 
 def test_ints_that_no_double_holds():
-    check(lambda c, x: np.where(c, x, K), np.array([False, True]), np.zeros(2, np.float32), whole=True)
-    check(lambda c, x: x + np.array([2**54 + 2**30 + 1], np.float32), np.ones(1), np.zeros(1, np.float32))
+    check(lambda c, x: np.where(c, x, K), np.array([False, True]), np.zeros(2, np.float32), whole=True, rtol=0.0)
+    zeros = np.zeros(1, np.float32)
+    check(lambda x: x + np.array([2**54 + 2**30 + 1], np.float32), zeros, whole=True, rtol=0.0)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64])
-def test_quantiles_near_the_end(dtype):
+@pytest.mark.parametrize(("dtype", "rtol"), [(np.float32, 1e-6), (np.float16, 2e-3), (np.float64, 1e-12)])
+def test_quantiles_near_the_end(dtype, rtol):
     x = np.array([-1000.0, 0.0], dtype)
-    check(lambda x: (np.quantile(x, 0.999), np.percentile(x, 99.9)), x, decorator=aj.jit_compile, whole=True)
+
+    def near_the_end(x):
+        return np.quantile(x, 0.999), np.percentile(x, 99.9)
+
+    check(near_the_end, x, decorator=aj.jit_compile, whole=True, rtol=rtol)
 
 
 def test_isclose_of_ints_to_the_bit():

@@ -14,7 +14,7 @@ import numpy as np
 
 from autojit.capture.builtin_calls import Builtins
 from autojit.capture.names import names
-from autojit.capture.plain import call_method
+from autojit.capture.plain import WRITE_FILES, call_method
 from autojit.capture.protocols import is_plain, plain_attribute
 from autojit.capture.records import is_simple_record
 from autojit.capture.source import original_of, source_of
@@ -40,8 +40,6 @@ from autojit.ops.chapters import TABLE
 from autojit.ops.trust import home_of, is_trusted, public_name_of
 
 _CALLS = "__autojit_calls__"
-#: Methods of NumPy's scalars that write files.
-_EFFECTS = frozenset(("dump", "tofile"))
 #: User functions are interpreted this deep.
 MAX_DEPTH = 16
 
@@ -189,7 +187,7 @@ class Calls(Builtins):
             return self.call_method(owner, name, args, kwargs)
         if isinstance(owner, Sym):
             plain = ", ".join("{}" for _ in args)
-            if kwargs or name in _EFFECTS or not all(isinstance(a, Known | Sym) for a in args):
+            if kwargs or name in WRITE_FILES or not all(isinstance(a, Known | Sym) for a in args):
                 raise CannotCapture("unsupported-syntax", f"the method `.{name}` of a scalar")
             return self.compute("{}." + name + f"({plain})", lambda s, *a: getattr(s, name)(*a), owner, *args)
         if isinstance(owner, Items) and owner.kind in (list, tuple, dict):

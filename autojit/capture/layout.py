@@ -20,6 +20,8 @@ from autojit.ir.warned import unheard
 _SHORT = 5
 #: Of arrays with no more elements NumPy is asked as they are where it refuses small ones.
 _MOST = 1 << 16
+#: Functions whose results are in C order whatever they are given.
+_IN_C_ORDER = frozenset(("np.repeat", "np.take"))
 #: How long it is looked for an element that two results share.
 _WORK = 1000
 
@@ -131,7 +133,7 @@ def asked_strides(op: Op, operands: Sequence[Any], params: dict[str, Any], resul
         except Exception as error:  # the small arrays do not fit to the parameters
             if comes_from_a_signal(error):
                 raise
-    if made is None and is_odd and any(result.dummy.ndim > 1 for result in results):
+    if made is None and is_odd and op.name not in _IN_C_ORDER and any(result.dummy.ndim > 1 for result in results):
         raise CannotCapture("argument-type", f"the memory order of what `{op.name}` gives")
     for result, small in zip(results, made if isinstance(made, list | tuple) else [made], strict=False):
         if isinstance(small, np.ndarray) and small.ndim == result.dummy.ndim and not small.flags.c_contiguous:

@@ -201,7 +201,8 @@ def refuse_unclear(
     Raises:
         CannotCapture: It may be.
     """
-    own = {id(ends[name].storage) for name in heads} | {id(head.storage) for head in heads.values()}
+    # What else is bound at the end of an iteration is bound anew in the next one.
+    own = {id(value.storage) for value in (*ends.values(), *heads.values()) if isinstance(value, Arr)}
     others = [storage for storage in holders if id(storage) not in own]
     carries = any(id(head.storage) in written for head in heads.values())
     for name, head in heads.items():

@@ -95,22 +95,18 @@ class Loops(Carry):
             return self._rolled(node, course)
         except CannotCapture as error:
             self.restore(state)
-            if error.id in _FINAL or self.polled.of(node) is not None:
+            if error.id in _FINAL or self.polled.of_others(node) is not None:
                 raise
             rolled = error.detail  # not the error: it has the frames of this call, and they would have it
         try:
             signal = unroll(node)
-            self._check_polled(node)
+            _refuse(self.polled.of_others(node))
             self.unrolled[line] = f"it cannot be rolled: {rolled}"
             return signal
         except CannotCapture as error:
             if error.id != "long-loop":
                 raise
             raise CannotCapture("long-loop", f"{error.detail}; it cannot be rolled: {rolled}") from None
-
-    def _check_polled(self, node: ast.For | ast.While) -> None:
-        if (flag := self.polled.of(node)) is not None:
-            raise CannotCapture("long-loop", f"`{ast.unparse(flag)}` may be changed meanwhile, by another thread")
 
     # ---- what a loop runs over
 
@@ -228,7 +224,7 @@ class Loops(Carry):
                 if body is None:
                     raise CannotCapture("long-loop", "what it carries changes its type")
             self.here(node)
-            self._check_polled(node)
+            _refuse(self.polled.of(node))
             self._emit(body, course, stop, entered)
             yield (RAISED, None) if is_endless(node) else None
 
@@ -455,6 +451,11 @@ class Loops(Carry):
         if spec.kind == "scalar":
             return self.builder.const(spec.dtype.type(0))
         return self.apply(TABLE["np.zeros"], [], {"shape": spec.shape, "dtype": spec.dtype}).storage.value
+
+
+def _refuse(flag: ast.expr | None) -> None:
+    if flag is not None:
+        raise CannotCapture("long-loop", f"`{ast.unparse(flag)}` may be changed meanwhile, by another thread")
 
 
 def _has_loop(node: ast.For) -> bool:

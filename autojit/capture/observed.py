@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,7 +56,7 @@ def observe(self: Any, op: Op, inputs: Sequence[Operand], params: dict[str, Any]
     if self.examples is None or is_explained:
         raise CannotCapture("host-op", f"`{op.name}` runs on the host; its result is known after a first run")
     nodes = self.builder.nodes[self.evaluated :]
-    if any(_is_long(node) for node in nodes):
+    if any(_is_long(node, self.examples) for node in nodes):
         raise CannotCapture("host-op", f"`{op.name}` runs on the host, after a loop that the capture does not run")
     try:
         for node in nodes:
@@ -91,13 +91,13 @@ def observe(self: Any, op: Op, inputs: Sequence[Operand], params: dict[str, Any]
     return found
 
 
-def _is_long(node: Node) -> bool:
+def _is_long(node: Node, examples: Mapping[str, Any]) -> bool:
     """Whether a node would take long outside of a cluster: a loop runs there by its operations, each on new arrays."""
     if node.op.family != "loop":
         return False
-    first, last = node.inputs[:2]
     nodes = node.keywords["body"].nodes
-    if not (isinstance(first, Const) and isinstance(last, Const)) or any(one.op.family == "loop" for one in nodes):
+    bounds = [one.value if isinstance(one, Const) else examples.get(one.name) for one in node.inputs[:2]]
+    if None in bounds or any(one.op.family == "loop" for one in nodes):
         return True
-    trips = len(range(first.value, last.value, node.keywords["step"]))
+    trips = len(range(*map(int, bounds), node.keywords["step"]))
     return trips * sum(max(_SMALL, value.spec.nbytes) for one in nodes for value in one.outputs) > _MOST_BYTES

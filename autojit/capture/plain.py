@@ -22,6 +22,8 @@ SETS = set | frozenset
 #: Views in which a membership test looks up a key.
 _HASHED = (type({}.keys()), type({}.items()))
 _MUTABLE = (list, dict, set, bytearray, np.ndarray)
+#: Methods of NumPy's scalars that write files.
+WRITE_FILES = frozenset(("dump", "tofile"))
 #: Operators whose results do not depend on the order in which a set has its items.
 SET_OPERATORS = (
     operator.or_, operator.and_, operator.sub, operator.xor, operator.eq, operator.ne, operator.lt, operator.le,
@@ -217,7 +219,8 @@ def call_method(self: Any, method: types.BuiltinMethodType, args: list[Any], kwa
     """
     values = [self.static(value) for value in args]
     named = {name: self.static(value) for name, value in kwargs.items()}
-    if method.__name__.startswith("__") or isinstance(method.__self__, frozenset):
+    name = method.__name__
+    if name.startswith("__") or name in WRITE_FILES or isinstance(method.__self__, frozenset):
         raise CannotCapture("unsupported-syntax", f"the method `.{method.__name__}`")
     check_text(self, *values, *named.values())
     if method.__name__.startswith("format"):

@@ -30,7 +30,8 @@ def tests_of(node: ast.For | ast.While) -> Iterator[ast.expr]:
 
 
 def _leaves(node: ast.If) -> bool:
-    return any(isinstance(last, _LEAVES) for last in (node.body[-1], *node.orelse[-1:]))
+    # `else: raise` ends a chain of questions for a mode.
+    return isinstance(node.body[-1], _LEAVES) or any(isinstance(last, ast.Break | ast.Return) for last in node.orelse[-1:])
 
 
 def _operands(test: ast.expr) -> list[ast.expr]:
@@ -76,3 +77,20 @@ class Polled:
     def of(self, node: ast.For | ast.While) -> ast.expr | None:
         """The first test of a loop that such a flag decides, if there is one."""
         return next((test for test in tests_of(node) if self._decided.get(id(test))), None)
+
+    def of_others(self, node: ast.For | ast.While) -> ast.expr | None:
+        """The same, but for flags that the loop itself sets."""
+        own = {_target_of(part) for statement in node.body for part in walk(statement) if _is_set(part)}
+        tests = (test for test in tests_of(node) if self._decided.get(id(test)))
+        return next((test for test in tests if _target_of(flag_of(test)) not in own), None)
+
+
+def _is_set(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store)
+
+
+def _target_of(flag: ast.AST | None) -> tuple[type, object]:
+    """What is set where a flag is, whosever it is."""
+    if isinstance(flag, ast.Attribute):
+        return ast.Attribute, flag.attr
+    return type(flag), getattr(flag.slice, "value", None) if isinstance(flag, ast.Subscript) else flag

@@ -187,7 +187,8 @@ class RowLoops(CarriedAttributes):
         if is_number or isinstance(value, LoopInt):
             return self._as_scalar(value)
         if isinstance(value, Arr) and value.python is None:
-            is_own = self.is_private(value) and self.references(value.storage) == means and not value.storage.origins
+            is_own = self.is_private(value) and self.references(value.storage) == means
+            is_own = is_own and not any(s is not value.storage and s.may_be(value.storage) for s in self.holders())
             is_own = is_own and value.dummy.flags.c_contiguous
             if value.kind != "array" or (is_own and value.dummy.ndim):
                 return value

@@ -24,7 +24,8 @@ class ArraySpec:
 
     Args:
         shape: The shape, an int or a tuple of ints.
-        dtype: Anything that `np.dtype` takes.
+        dtype: Anything that `np.dtype` takes; float64 by default.
+        scalar: Whether it stands for a NumPy scalar, whose shape is ().
     """
 
     shape: tuple[int, ...]

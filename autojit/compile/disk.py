@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import stat
 import threading
@@ -13,6 +12,7 @@ from typing import Protocol, TypeVar
 from autojit.compile.outside import comes_from_outside
 from autojit.compile.stored import Stored
 from autojit.errors import comes_from_a_signal, expected
+from autojit.files import open_file
 from autojit.logs import log
 
 #: The bound on the size of all files, in bytes.
@@ -20,8 +20,6 @@ MAX_BYTES = 1 << 30
 #: A cache over its bound is emptied down to this part of it, so that not every new file has to look at all others.
 _ROOM = 0.9
 _SUFFIX = ".program"
-#: As it is now: a program may put another one in its place for a while.
-_open = io.open
 #: How the keys of notes begin.
 NOTE = "note "
 
@@ -125,7 +123,7 @@ class DiskCache:
         try:
             try:
                 descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-                with _open(descriptor, "wb") as file:
+                with open_file(descriptor, "wb") as file:
                     file.write(content)
                 os.replace(temporary, path)
             except BaseException:
@@ -177,8 +175,9 @@ class DiskCache:
         found = sum(size for _, size, _ in self.files()) if self._nbytes is None else 0
         with self._lock:
             self._nbytes = found if self._nbytes is None else self._nbytes + nbytes
-            if self._nbytes > self.max_bytes:
-                self._shrink(int(self.max_bytes * _ROOM))
+            is_full = self._nbytes > self.max_bytes
+        if is_full:
+            self._shrink(int(self.max_bytes * _ROOM))
 
     def _shrink(self, limit: int) -> None:
         files = self.files()
@@ -231,7 +230,7 @@ def _make(directory: str) -> None:
 def _read(path: str) -> bytes:
     """The content of a regular file of the user's own."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
-    with _open(descriptor, "rb") as file:
+    with open_file(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or _is_open_to_others(status):
             raise PermissionError(f"{path} can be written by others")

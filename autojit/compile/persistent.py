@@ -15,6 +15,7 @@ import numpy as np
 from autojit.compile.disk import DiskCache
 from autojit.config import Config
 from autojit.errors import expected
+from autojit.files import open_file
 from autojit.jax_names import jax_version, version_file
 
 
@@ -73,7 +74,7 @@ def _environment() -> list[str]:
     found = [f"{name}={os.environ.get(name)}" for name in ("XLA_FLAGS", "LIBXLA_FLAGS", "NPROC")]
     file = os.environ.get("XLA_FLAGS", "").strip()
     if file and not file.startswith("-"):  # the flags stand there
-        with contextlib.suppress(OSError, ValueError), open(file, "rb") as stream:
+        with contextlib.suppress(OSError, ValueError), open_file(file, "rb") as stream:
             found.append(hashlib.sha256(stream.read()).hexdigest())
     return found
 
@@ -130,7 +131,7 @@ def _system() -> str:
 def _processor() -> str:
     """The kind of processor and its instruction sets."""
     try:
-        with open("/proc/cpuinfo") as file:
+        with open_file("/proc/cpuinfo") as file:
             lines = file.read().splitlines()
     except OSError:
         return f"{platform.machine()} {platform.processor()}"

@@ -18,6 +18,7 @@ from autojit.capture.observing import OBSERVING
 from autojit.compile.service import PATHS
 from autojit.config import Config, current, merge
 from autojit.errors import FlagError
+from autojit.files import open_file
 from autojit.ir.warned import unheard
 from autojit.launch.arm import arm
 from autojit.launch.rewrite import code_of
@@ -47,7 +48,7 @@ def _is_compiled(path: str) -> bool:
     """Whether what Python has compiled of a source before is there, and would be taken."""
     try:
         status = os.stat(path)
-        with open(cache_from_source(path), "rb") as file:
+        with open_file(cache_from_source(path), "rb") as file:
             header = file.read(16)
     except (OSError, NotImplementedError):
         return False

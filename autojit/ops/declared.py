@@ -20,6 +20,8 @@ def is_declared(op: Op) -> bool:
 def declare_host_op(function: Callable[..., Any]) -> Callable[..., Any]:
     """Declare that a function is pure: it changes none of its arguments and nothing outside.
 
+    It gives the same result for the same arguments: of equal calls one may be made.
+
     Its results are new: nobody else has them, or will, as with a cache that gives the same array at each call.
 
     Its calls then run on the host between two compiled clusters instead of ending the region. Works as a decorator.

@@ -51,7 +51,7 @@ def _ufunc(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
 
 def _power(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     exponent, dtype = lanes[1].spec, node.outputs[0].spec.dtype
-    if exponent.weak and exponent.dtype.kind == "i" and dtype.kind == "c":
+    if lanes[1].batched and exponent.weak and exponent.dtype.kind == "i" and dtype.kind == "c":
         raise Refused("NumPy takes the square of complex numbers where the exponent is Python's 2")
     return _ufunc(batch, node, lanes)
 
