@@ -30,8 +30,9 @@ def tests_of(node: ast.For | ast.While) -> Iterator[ast.expr]:
 
 
 def _leaves(node: ast.If) -> bool:
-    # `else: raise` ends a chain of questions for a mode.
-    return isinstance(node.body[-1], _LEAVES) or any(isinstance(last, ast.Break | ast.Return) for last in node.orelse[-1:])
+    if isinstance(node.body[-1], _LEAVES):
+        return True
+    return bool(node.orelse) and isinstance(node.orelse[-1], ast.Break | ast.Return)  # `raise` ends a chain of questions
 
 
 def _operands(test: ast.expr) -> list[ast.expr]:
