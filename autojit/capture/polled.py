@@ -32,7 +32,7 @@ def tests_of(node: ast.For | ast.While) -> Iterator[ast.expr]:
 def _leaves(node: ast.If) -> bool:
     if isinstance(node.body[-1], _LEAVES):
         return True
-    return bool(node.orelse) and isinstance(node.orelse[-1], ast.Break | ast.Return)  # `raise` ends a chain of questions
+    return bool(node.orelse) and isinstance(node.orelse[-1], ast.Break | ast.Return)  # `raise` is for wrong modes
 
 
 def _operands(test: ast.expr) -> list[ast.expr]:
