@@ -123,7 +123,9 @@ def run_autojit(job: Job) -> None:
     setattr(module, job.kernel.function_name, function)
 
     outcome, sensitivity = Agreement(), 0.0
-    for call in ("first", "warm"):
+    for call in ("first", "warm", "settled"):  # under `measured` the first ones are NumPy's
+        if call == "settled":
+            job.report(**job.warm(function, job.options["settle"]))
         arguments = fresh(job.arguments)
         result, seconds = once(function, arguments)
         if call == "first":
@@ -132,8 +134,6 @@ def run_autojit(job: Job) -> None:
         outcome |= found
         sensitivity = max(sensitivity, moved)
     job.report(agree=bool(outcome), error=outcome.error, problem=outcome.problem, sensitivity=sensitivity)
-
-    job.report(**job.warm(function, job.options["settle"]))
 
     info = function.cache_info()
     job.report(compiles=info.compiles, loads=info.loads)
