@@ -378,6 +378,7 @@ def _loops(x):
 )  # fmt: skip
 def test_what_is_no_rows_own(function):
     with warnings.catch_warnings():
+        # There is a plan for each length, or none, so that there may be too many.
         warnings.filterwarnings("ignore", "autojit .too-many-plans", aj.AutojitWarning)
         info_of(function, *[(points(n, 3),) for n in LENGTHS for _ in range(2)])
 

@@ -82,6 +82,7 @@ def lies_in(result, interval):
     return all(interval.low <= number <= interval.high for number in listed)
 
 
+# Operands are at the ends of their ranges, where NumPy warns of overflow and of invalid values.
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_no_element_lies_outside(name):

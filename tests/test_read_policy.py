@@ -131,6 +131,7 @@ def test_a_decision_that_fails_is_made_again_or_told(monkeypatch, error):
     for _ in range(400):
         try:
             with warnings.catch_warnings():
+                # The program raises while something is compiled, which autojit tells.
                 warnings.filterwarnings("ignore", "compiling failed: ours|.*ours", aj.AutojitWarning)
                 assert_same(fast(X), poly(X), 1e-12)
         except KeyboardInterrupt:

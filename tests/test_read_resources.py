@@ -222,7 +222,7 @@ def test_memory_while_another_thread_makes_its_allocator(monkeypatch: pytest.Mon
     begun, wanted = threading.Event(), threading.Event()
     real, waited = uninitialized.Program, []
 
-    class Interrupted(real):  # type: ignore[misc, valid-type]
+    class Interrupted(real):  # type: ignore[misc, valid-type] -- a class in a variable
         def __init__(self, *arguments: Any, **options: Any) -> None:
             if threading.current_thread() is first:
                 begun.set()
@@ -342,6 +342,7 @@ def test_an_exception_in_a_check(monkeypatch: pytest.MonkeyPatch, place: str) ->
 def test_an_exception_while_a_plan_s_arguments_are_found(line: str, gives: bool) -> None:
     prologue = types.SimpleNamespace(parameters=["x"], render=lambda: [f"    {line}"])
     names = {"Late": Late, "interrupt": interrupt, "sleep": time.sleep}
+    # The checker is right: this stands for a capture.
     found = arguments._function(types.SimpleNamespace(prologue=prologue), names, [], ["x"])  # type: ignore[arg-type]
     if gives:
         assert found(1) is None

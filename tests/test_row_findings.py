@@ -195,7 +195,7 @@ def test_filters_for_some_warnings_hide_none_of_the_others(narrow, action):
                 function(x)
     before = fast.cache_info().hits
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore")
+        warnings.filterwarnings("ignore")  # the case that is tested: the other filter alone speaks
         warnings.filterwarnings(action, **narrow)
         fast(x)
     assert fast.cache_info().hits == before + 1  # nothing is to be raised

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import types
 import warnings
 from collections.abc import Sequence
@@ -136,11 +137,11 @@ class Check:
         self, values: tuple[Any, ...], arrays: list[np.ndarray], attributes: Attributes
     ) -> Effects | BaseException:
         """The effects of the statements."""
-        statements = self.reference
-        assert statements is not None
+        assert self.reference is not None
         try:
             with np.errstate(all="ignore"):
-                exit, returned, names = unheard(lambda: statements(*values))  # the plan has warned already
+                # The plan has warned already.
+                exit, returned, names = unheard(functools.partial(self.reference, *values))
         except BaseException as error:  # the statements' own, such as SystemExit; others come from outside
             if isinstance(error, KeyboardInterrupt) or has_arrived(error):
                 raise
