@@ -101,8 +101,9 @@ class DiskCache:
             return None
         path = self.path(key)
         content = None
-        with expected(OSError):
-            content = _read(path)
+        if os.path.lexists(path):  # most are not there, which need not raise in a first call
+            with expected(OSError):
+                content = _read(path)
         if content is None:
             return None
         try:
