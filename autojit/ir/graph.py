@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autojit.errors import Reason, SourceLine
+from autojit.ir.extent import Part
 from autojit.ir.index import Index
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec
@@ -65,12 +66,14 @@ class Node:
 class Write:
     """An in-place effect: after the graph has run, the caller's array `target` holds `value`.
 
-    With an `index`, which is static, `target[index]` does, and the rest of it is as before.
+    With an `index`, which is static, `target[index]` does, and the rest of it is as before. With `parts`, `value` is as
+    before outside of all of them.
     """
 
     target: Value
     value: Operand
     index: Index | None = None
+    parts: tuple[Part, ...] = ()
 
     @property
     def shape(self) -> tuple[int, ...]:

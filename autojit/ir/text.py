@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.ir.extent import index_of
 from autojit.ir.graph import Const, Graph, Node, Operand, Write
 from autojit.ir.index import Index, Place, Slice, Window, put, window_slice
 from autojit.ir.op import Op
@@ -177,8 +178,10 @@ class _Printer:
 
     def target(self, write: Write) -> str:
         """What is written."""
-        index = "" if write.index is None else f"[{write.index.text(())}]"
-        return self.name(write.target.name) + index
+        name = self.name(write.target.name)
+        if write.parts:
+            return ", ".join(f"{name}[{index_of(part, self.name)}]" for part in write.parts)
+        return name if write.index is None else f"{name}[{write.index.text(())}]"
 
     def name(self, name: str) -> str:
         """The identifier for a value's name; they differ only where the name is no free identifier."""

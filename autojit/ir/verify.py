@@ -7,6 +7,7 @@ from typing import NoReturn
 import numpy as np
 
 from autojit.errors import REASONS, AutojitError, comes_from_a_signal
+from autojit.ir.extent import symbols_of
 from autojit.ir.graph import Const, Graph, Node, Operand, Value
 from autojit.ir.spec import Spec, spec_of
 from autojit.ir.text import node_text
@@ -143,6 +144,9 @@ def _check_writes(graph: Graph) -> None:
             raise GraphError(f"`{target.name}` is written twice", graph)
         written.add(target.name)
         have, want = write.value.spec, target.spec
+        numbers = {value.name for value in graph.inputs if value.spec.kind == "python"}
+        if not symbols_of(write.parts) <= numbers or any(len(part) != want.ndim for part in write.parts):
+            raise GraphError(f"`{target.name}` is written in parts that are not known", graph)
         if target.spec.kind != "array":
             raise GraphError(f"`{target.name}` is written but is not an array", graph)
         if write.index is not None and not write.index.is_static:

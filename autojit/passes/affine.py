@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from autojit.ir.graph import Const, Graph, Node, Operand
+from autojit.ir.graph import Const, Graph, Node, Operand, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +60,22 @@ def affine_forms(body: Graph, carried: int, known: Mapping[str, int] | None = No
         known: Constants of the loop whose value is known.
     """
     index, constants = body.inputs[0], body.inputs[1 + carried :]
-    forms = {index.name: Affine(1, 0)}
-    for value in constants:
-        if known and value.name in known:
-            forms[value.name] = Affine(0, known[value.name])
-        elif _is_int(value):
-            forms[value.name] = Affine(0, 0, ((value.name, 1),))
-    for node in body.nodes:
+    forms = {index.name: Affine(1, 0)} | _symbols(constants)
+    forms |= {value.name: Affine(0, known[value.name]) for value in constants if known and value.name in known}
+    return _with_nodes(body, forms)
+
+
+def forms_of(graph: Graph) -> dict[str, Affine]:
+    """The forms of a graph's Python ints, by name, in those of its inputs."""
+    return _with_nodes(graph, _symbols(graph.inputs))
+
+
+def _symbols(values: Iterable[Value]) -> dict[str, Affine]:
+    return {value.name: Affine(0, 0, ((value.name, 1),)) for value in values if _is_int(value)}
+
+
+def _with_nodes(graph: Graph, forms: dict[str, Affine]) -> dict[str, Affine]:
+    for node in graph.nodes:
         form = _form(node, forms)
         if form is not None:
             forms[node.outputs[0].name] = form

@@ -11,6 +11,7 @@ from autojit.ir.verify import GraphError, verify
 from autojit.passes.bodies import bodies
 from autojit.passes.cse import cse
 from autojit.passes.dce import dce
+from autojit.passes.extents import extents
 from autojit.passes.fold import fold
 from autojit.passes.forward import forward
 from autojit.passes.hoist import hoist
@@ -20,7 +21,7 @@ from autojit.passes.vectorize import Rung, keep_rolled, vectorize, vectorize_alw
 Pass = Callable[..., Graph]
 
 #: All passes, in the order in which they run.
-PIPELINE: tuple[Pass, ...] = (forward, fold, cse, bodies, vectorize, hoist, dce, narrow)
+PIPELINE: tuple[Pass, ...] = (extents, forward, fold, cse, bodies, vectorize, hoist, dce, narrow)
 
 _RUNGS = (vectorize, vectorize_always, keep_rolled)
 

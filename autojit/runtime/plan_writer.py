@@ -19,6 +19,7 @@ from autojit.capture.values import ViewStep
 from autojit.compile.executable import Executable
 from autojit.compile.transfer import give_back
 from autojit.errors import Trapped
+from autojit.ir.extent import index_of, span, symbols_of
 from autojit.ir.graph import Const, Graph, Operand, Value, Write
 from autojit.ir.index import Index, window_slice
 from autojit.ir.spec import Spec
@@ -90,9 +91,10 @@ class _Writer:
         self.names: dict[str, Any] = dict(capture.prologue.constants)
         self.names.update(
             ndarray=np.ndarray, apart=apart, raises=raises, quiet=quiet, NATIVE=NATIVE, UNSET=UNSET, own=own,
-            copyto=np.copyto, array=np.array, is_default=is_default, window_slice=window_slice, Trapped=Trapped,
-            relayout=relayout, first_rows=first_rows, give_back=give_back, broadcast_to=np.broadcast_to, empty=np.empty,
-            save=save, restore=restore, drawn=drawn, comes_from_outside=comes_from_outside, complete=complete,
+            copyto=np.copyto, array=np.array, is_default=is_default, window_slice=window_slice, span=span, s_=np.s_,
+            relayout=relayout, first_rows=first_rows, give_back=give_back, broadcast_to=np.broadcast_to, save=save,
+            empty=np.empty, restore=restore, drawn=drawn, comes_from_outside=comes_from_outside, complete=complete,
+            Trapped=Trapped,
         )  # fmt: skip
         self.lines = [
             *([] if is_native else ["    if not is_default(): return NATIVE"]),
@@ -242,7 +244,11 @@ class _Writer:
         for write in graph.writes:
             value = write.value
             moved = self.moved.get(value.name) if isinstance(value, Value) else None
-            lines.append(f"    copyto({self._place(write)}, {moved or self.text(value)}{self._part(write)})")
+            text = moved or self.text(value)
+            if parts := self._parts(write):
+                lines += [f"    copyto({self._place(write)}[{part}], {text}[{part}])" for part in parts]
+            else:
+                lines.append(f"    copyto({self._place(write)}, {text}{self._part(write)})")
         lines += [f"    {owner}.{name} = {value}" for owner, name, value in attributes]
         if len(lines) > 1:
             lines = [
@@ -263,6 +269,21 @@ class _Writer:
         entries = write.index.entries
         index = write.index if Ellipsis in entries else Index((*entries, Ellipsis))
         return f"{name}[{index.text(())}]"
+
+    def _parts(self, write: Write) -> list[str]:
+        """The indices of the parts that are written; none for the whole."""
+        if self.operands[write.target.name] in self.callers:  # the caller's array has other places
+            return []
+        found = []
+        for part in write.parts:
+            text = index_of(part, self.operands.__getitem__)
+            if symbols_of([part]):
+                name = f"part_{self._next}"
+                self._next += 1
+                self.lines.append(f"    {name} = s_[{text}]")
+                text = name
+            found.append(text)
+        return found
 
     def _part(self, write: Write) -> str:
         """The rows of what is written that are the call's; "" for all."""
