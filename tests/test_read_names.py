@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autojit as aj
+from autojit.runtime.background import Background
 from tests.helpers import check, check_call
 
 
@@ -35,3 +36,52 @@ def keeps_in_many_items(x, rows):
 @pytest.mark.parametrize("function", [fills_at_an_index, unpacks_at_an_index, keeps_in_many_items])
 def test_the_index_of_a_comprehension_s_target_is_read(function):
     check(function, np.arange(4.0), [1.0, 2.0, 3.0, 4.0])
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """Loops are taken over as soon as they are looked at, and the plans win."""
+    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-3)
+    monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
+    monkeypatch.setattr("autojit.runtime.watch.EVERY", 1e-3)
+    monkeypatch.setattr("autojit.runtime.course.JUDGED", 1e9)  # runs follow each other and are not judged
+    monkeypatch.setattr(Background, "submit", lambda self, job: job() or True)
+
+
+def deletes_in_a_loop(x, n):
+    k, shift, v = 0, 0.5, x.copy()
+    while k < n:
+        if k < 10:
+            v += shift
+            if k == 9:
+                del shift
+        v[1:-1] = (v[:-2] + v[2:]) * 0.5
+        k += 1
+    return v, k
+
+
+def forgets_an_error(x, n):
+    k, error, v = 0, None, x.copy()
+    while k < n:
+        if k < 10:
+            v += error is None
+            try:
+                raise ValueError
+            except ValueError as error:
+                v += 1.0
+            error = k
+            if k == 9:
+                try:
+                    raise ValueError
+                except ValueError as error:
+                    v += 1.0
+        v[1:-1] = (v[:-2] + v[2:]) * 0.5
+        k += 1
+    return v, k
+
+
+@pytest.mark.usefixtures("watched")
+@pytest.mark.parametrize("function", [deletes_in_a_loop, forgets_an_error])
+def test_a_loop_that_deletes_a_name_is_taken_over(function):
+    fast, x = aj.autocluster(function), np.linspace(0.0, 1.0, 1000)
+    check_call(fast, function, x, 100_000)
