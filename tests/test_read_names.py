@@ -7,7 +7,7 @@ import pytest
 
 import autojit as aj
 from autojit.runtime.background import Background
-from tests.helpers import check, check_call
+from tests.helpers import check, check_call, check_calls
 
 
 def fills_at_an_index(x, rows):
@@ -85,3 +85,47 @@ def forgets_an_error(x, n):
 def test_a_loop_that_deletes_a_name_is_taken_over(function):
     fast, x = aj.autocluster(function), np.linspace(0.0, 1.0, 1000)
     check_call(fast, function, x, 100_000)
+
+
+class Box:
+    kept: float
+
+
+def chooses_for_a_tuple(a):
+    x, y = 1.5, 2.5
+    pair = (x if a[0] > 0 else y, a * 2)
+    print(end="")
+    return pair[0] is x, pair[0] is y, pair[1]
+
+
+def chooses_for_an_attribute(a):
+    box, x, y = Box(), 1.5, 2.5
+    print(end="")
+    box.kept = x if a[0] > 0 else y
+    b = a * 2
+    print(end="")
+    return box.kept is x, box.kept is y, b
+
+
+def chooses_an_int(a):
+    x, y = 1000, 2000
+    s = x if a[0] > 0 else y
+    b = a * 2
+    print(end="")
+    return s is x, s is y, b
+
+
+def fills_with_a_number(a):
+    x, xs = float(a[0]), []
+    for _ in range(200):
+        xs.append(x)
+    print(end="")
+    return xs[0] is x, xs[0] is xs[1], a * 2
+
+
+@pytest.mark.parametrize(
+    "function", [chooses_for_a_tuple, chooses_for_an_attribute, chooses_an_int, fills_with_a_number]
+)
+def test_a_number_that_is_kept_is_the_same_object(function):
+    up = np.arange(1.0, 5.0)
+    check_calls(function, (up,), (-up,))
