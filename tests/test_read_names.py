@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+
 import numpy as np
 import pytest
 
@@ -129,3 +131,42 @@ def fills_with_a_number(a):
 def test_a_number_that_is_kept_is_the_same_object(function):
     up = np.arange(1.0, 5.0)
     check_calls(function, (up,), (-up,))
+
+
+class Maker:
+    @classmethod
+    def make(cls):
+        return 1
+
+
+NOW = datetime.datetime.now
+
+
+def looks_up_twice(a):
+    return Maker.make is Maker.make, a * 2
+
+
+def looks_up_in_c_twice(a):
+    return datetime.datetime.now is datetime.datetime.now, a * 2
+
+
+def looks_up_once(a):
+    make = Maker.make
+    return make is make, make is Maker.make, NOW is NOW, NOW is datetime.datetime.now, a * 2
+
+
+@pytest.mark.parametrize("function", [looks_up_twice, looks_up_in_c_twice, looks_up_once])
+def test_a_method_is_made_at_each_look_up(function):
+    check_calls(function, (np.ones(3),))
+
+
+def takes_a_method(a):
+    now = datetime.datetime.now
+    return a * 2, now
+
+
+def test_a_method_of_c_code_is_a_value():
+    fast = aj.autocluster(policy="eager")(takes_a_method)
+    for _ in range(3):
+        assert fast(np.ones(3))[1] == NOW
+    assert fast.cache_info().hits >= 2
