@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
+import types
 
 import numpy as np
 import pytest
@@ -170,3 +172,59 @@ def test_a_method_of_c_code_is_a_value():
     for _ in range(3):
         assert fast(np.ones(3))[1] == NOW
     assert fast.cache_info().hits >= 2
+
+
+@dataclasses.dataclass(eq=False)
+class Point:
+    _fields = ("x", "y")
+    x: float
+    y: float
+
+    def norm(self):
+        return self.x + self.y
+
+
+def unpacks_a_record(a):
+    x, _ = Point(1.0, a * 2)
+    return x
+
+
+def counts_a_record(a):
+    return len(Point(1.0, 2.0)), a * 2
+
+
+def indexes_a_record(a):
+    return Point(a * 2, a)["x"]
+
+
+def finds_in_a_record(a):
+    return "x" in Point(1.0, 2.0), a * 2
+
+
+def asks_whether_a_record_is_true(a):
+    return bool(Point(1.0, 2.0)), not Point(1.0, 2.0), a * 2
+
+
+@pytest.mark.parametrize(
+    "function",
+    [unpacks_a_record, counts_a_record, indexes_a_record, finds_in_a_record, asks_whether_a_record_is_true],
+)
+def test_fields_make_no_named_tuple(function):
+    check(function, np.ones(3))
+
+
+def asks_for_a_method_s_type(a):
+    point = Point(1.0, 2.0)
+    return type(point.norm) is types.MethodType, isinstance(point.norm, types.BuiltinMethodType), type([a].append), a + 1
+
+
+RNG = np.random.default_rng(0)
+
+
+def asks_for_a_generator_s_method(a):
+    return type(RNG.normal), isinstance(RNG.normal, types.MethodType), a + 1
+
+
+def test_the_type_of_a_method():
+    check(asks_for_a_method_s_type, np.ones(3))
+    check(asks_for_a_generator_s_method, np.ones(3))
