@@ -78,7 +78,7 @@ def forgets_an_error(x, n):
                 try:
                     raise ValueError
                 except ValueError as error:
-                    v += 1.0
+                    v += isinstance(error, ValueError)
         v[1:-1] = (v[:-2] + v[2:]) * 0.5
         k += 1
     return v, k
