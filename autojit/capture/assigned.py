@@ -72,16 +72,16 @@ class _Assigned:
             bound |= surely_bound(node.test)
             return _join([self.block(node.body, bound), self.block(node.orelse, bound)])
         if isinstance(node, ast.For | ast.AsyncFor):
-            bound = (bound | surely_bound(node.iter)) - _deleted(node)
+            bound = (bound | surely_bound(node.iter)) - deleted_in(node)
             return self._loop(node, bound, bound | names([node.target]).binds)
         if isinstance(node, ast.While):
-            bound = (bound | surely_bound(node.test)) - _deleted(node)
+            bound = (bound | surely_bound(node.test)) - deleted_in(node)
             return self._loop(node, bound, bound)
         if isinstance(node, ast.With | ast.AsyncWith):
             end = self.block(node.body, bound | surely_bound(*node.items))
             if self.usually and end is not None:
                 return end
-            return (bound | bound_on_entry(node)) - _deleted(node)
+            return (bound | bound_on_entry(node)) - deleted_in(node)
         if isinstance(node, ast.Try | ast.TryStar):
             return self._try(node, bound)
         if isinstance(node, ast.Match):
@@ -107,7 +107,7 @@ class _Assigned:
         ends = [self.block(node.body, bound)]
         if node.orelse and ends[0] is not None:
             ends = [self.block(node.orelse, ends[0])]
-        bound -= _deleted(node)
+        bound -= deleted_in(node)
         for handler in node.handlers:
             end = self.block(handler.body, bound | ({handler.name} if handler.name else frozenset()))
             ends.append(end - {handler.name} if end is not None and handler.name else end)
@@ -115,7 +115,7 @@ class _Assigned:
         final = self.block(node.finalbody, joined if self.usually and joined is not None else bound)
         if final is None or joined is None:
             return None
-        deleted = frozenset().union(*map(_deleted, node.finalbody))
+        deleted = frozenset().union(*map(deleted_in, node.finalbody))
         return (joined - deleted) | final
 
     def _match(self, node: ast.Match, bound: _Bound) -> _Bound | None:
@@ -135,7 +135,7 @@ def _takes_all(pattern: ast.pattern) -> bool:
     return isinstance(pattern, ast.MatchAs) and (pattern.pattern is None or _takes_all(pattern.pattern))
 
 
-def _deleted(node: ast.AST) -> set[str]:
+def deleted_in(node: ast.AST) -> set[str]:
     """The names that a statement, or a part of it, may delete."""
     found: set[str] = set()
     for part in walk_statements(node):

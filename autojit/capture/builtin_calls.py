@@ -399,8 +399,16 @@ class Builtins(Iteration):
         if isinstance(value, Closure):
             return types.FunctionType
         if isinstance(value, Method):
-            return types.BuiltinMethodType
+            return _type_of_method(value)
         raise CannotCapture("unsupported-syntax", f"the type of {describe(value)}")
+
+
+def _type_of_method(method: Method) -> type:
+    owner = method.owner
+    if isinstance(owner, Known):  # a random generator
+        return type(getattr(owner.value, method.name))
+    is_own = isinstance(owner, Items) and isinstance(find_in_class(owner.kind, method.name), types.FunctionType)
+    return types.MethodType if is_own else types.BuiltinMethodType
 
 
 def _is_natural(value: Any) -> bool:

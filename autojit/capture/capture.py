@@ -22,7 +22,7 @@ from autojit.capture.options import Options
 from autojit.capture.over_rows import apply_over_rows
 from autojit.capture.plain import is_fixed
 from autojit.capture.prologue import Prologue
-from autojit.capture.reach import storages_in
+from autojit.capture.reach import reach, storages_in
 from autojit.capture.regions import END, RETURN, Region, RegionTree, is_callee
 from autojit.capture.results import Recipe, RecipeMaker, Unset
 from autojit.capture.rows import RowLoops
@@ -397,7 +397,7 @@ class _Survey(RowLoops):
         found = {id(storage): storage for storage in storages_in(kept)}
         if self.has_chosen and any(a.may_be(b) for a, b in combinations(found.values(), 2)):
             raise CannotCapture("data-branch", "the data decides whether two results are one array")
-        if any(is_chosen_number(root) for root in roots) and asks_for_identity(self.tree.source.node):
+        if any(map(is_chosen_number, reach(kept))) and asks_for_identity(self.tree.source.node):
             raise CannotCapture("data-value", "the identity of a number that a loop or a branch has chosen")
         maker = RecipeMaker(self, kept)
         recipes = tuple(Unset() if root is None else maker.make(root) for root in roots)

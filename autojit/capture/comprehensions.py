@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autojit.capture.calls import Calls
+from autojit.capture.names import targets_of
 from autojit.capture.values import Closure, Frame, Items, Known, Stream
 from autojit.errors import CannotCapture
 
@@ -18,7 +19,6 @@ class Comprehensions(Calls):
     def _comprehension(self, node: Any, element: Callable[[], Any]) -> Stream:
         """The elements of a comprehension, each made when it is asked for."""
         outer = self.frame
-        names = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
         frame = Frame(
             outer.name,
             outer.file,
@@ -26,7 +26,7 @@ class Comprehensions(Calls):
             outer.namespace,
             outer.namespace_path,
             {},
-            frozenset(names),
+            frozenset(targets_of(node)),
             outer,
             outer.trusted,
         )

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.lists import is_tuple
-from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym
+from autojit.capture.plain import is_method
+from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Rows, Sym
 from autojit.errors import CannotCapture
 from autojit.ir.syntax import walk
 
@@ -29,6 +30,8 @@ def is_same(self: Any, left: Any, right: Any) -> bool:
     for value in (left, right):
         if isinstance(value, Opaque):
             raise value.error()
+    if isinstance(left, Known) and isinstance(right, Known) and is_method(left.value) and is_method(right.value):
+        raise CannotCapture("data-value", "the identity of methods, which each look-up makes anew")
     if left is right or (_is_empty_tuple(left) and _is_empty_tuple(right)):
         return True
     if isinstance(left, Known) and isinstance(right, Known):
@@ -48,8 +51,10 @@ def is_same(self: Any, left: Any, right: Any) -> bool:
 
 
 def is_chosen_number(value: Any) -> bool:
-    """Whether a plan makes a number of what Python takes from one object or another."""
-    return isinstance(value, Arr) and value.several and value.kind != "array"
+    """Whether a plan makes numbers of what Python takes from one object or another."""
+    if isinstance(value, Rows):
+        return value.spec.kind != "array"
+    return isinstance(value, LoopInt) or (isinstance(value, Arr) and value.several and value.kind != "array")
 
 
 def asks_for_identity(function: ast.AST) -> bool:

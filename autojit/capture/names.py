@@ -164,8 +164,7 @@ class _Names:
         for part in parts_of(node.generators[0]):
             if part is not first:
                 inner.visit(part)
-        walrus = {n.target.id for n in walk(node) if isinstance(n, ast.NamedExpr) and isinstance(n.target, ast.Name)}
-        targets = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)}
+        walrus, targets = _assigned_in(node), targets_of(node)
         self.reads |= (inner.reads | inner.captured) - targets
         self.binds |= walrus
         self.maybe |= walrus
@@ -227,6 +226,15 @@ def names(nodes: Iterable[ast.AST]) -> _Names:
         else:
             found.add(node, known)
     return found
+
+
+def targets_of(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> set[str]:
+    """The names of a comprehension's own scope: not the `a` and `i` of `for a[i] in x`, which it reads from outside."""
+    return names(generator.target for generator in node.generators).binds - _assigned_in(node)
+
+
+def _assigned_in(node: ast.AST) -> set[str]:
+    return {n.target.id for n in walk(node) if isinstance(n, ast.NamedExpr) and isinstance(n.target, ast.Name)}
 
 
 def surely_bound(*nodes: ast.AST | None) -> set[str]:

@@ -85,6 +85,18 @@ def made(value: Any) -> Any:
     return Items(dict, {key: Known(item) for key, item in value.items()}) if type(value) is dict else Known(value)
 
 
+def is_method(value: Any) -> bool:
+    """Whether an object is a method of another one: looking it up makes it, again and again."""
+    if type(value) is types.BuiltinMethodType:  # also the type of a module's functions
+        return type(value.__self__) not in (types.ModuleType, type(None))
+    return type(value) in (types.MethodType, types.MethodWrapperType)
+
+
+def same_object(path: str, known: str, value: Any) -> str:
+    """The question whether `path` gives a function or class that is `known`; the method of the same object will do."""
+    return f"{known}.__eq__({path}) is True" if is_method(value) else f"{path} is {known}"
+
+
 def is_literal(value: Any) -> bool:
     """Whether an object is a number, a text or a tuple of such: it never changes."""
     return type(value) in _TEXT or (type(value) is tuple and all(map(is_literal, value)))

@@ -49,7 +49,8 @@ def refuse_classes(*values: Any) -> None:
 
 def is_plain(kind: type) -> bool:
     """Whether a container type is one of Python's own, or a named tuple without rules of its own."""
-    return kind in _PLAIN_CONTAINERS or (hasattr(kind, "_fields") and not overridden(kind) & _PROTOCOL)
+    is_named = issubclass(kind, tuple) and hasattr(kind, "_fields")
+    return kind in _PLAIN_CONTAINERS or (is_named and not overridden(kind) & _PROTOCOL)
 
 
 def plain_attribute(value: Any, name: str, default: Any = None) -> Any:

@@ -17,7 +17,7 @@ from autojit.capture.huge import in_digits, is_huge, wrap_bounds
 from autojit.capture.lengths import RowCount, note_shape, wrap_rows
 from autojit.capture.memory import Memory
 from autojit.capture.observed import Layouts, Observed, observe
-from autojit.capture.plain import SET_OPERATORS, check_text, is_fixed, no_set, own_rules
+from autojit.capture.plain import SET_OPERATORS, check_text, is_fixed, no_set, own_rules, same_object
 from autojit.capture.protocols import is_plain, refuse_classes
 from autojit.capture.source import original_of
 from autojit.capture.values import (
@@ -153,7 +153,7 @@ class Recorder(Memory):
             check(f"{path} is {known}", f"`{what}` is a certain `{kind.__name__}`")
             return Known(value, known)
         if issubclass(kind, (*_FUNCTIONS, types.ModuleType, type, np.errstate)):
-            check(f"{path} is {constant(value)}", f"`{what}` is the same object")
+            check(same_object(path, constant(value), value), f"`{what}` is the same object")
             return Known(value)
         name = self.prologue.let("o", path)
         check(f"type({name}) is {constant(kind)}", f"`{what}` is of type {kind.__name__}")

@@ -8,6 +8,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
+from autojit.capture.assigned import deleted_in
 from autojit.capture.names import TEMPORARY, names
 from autojit.capture.regions import SCOPES, Native, Region, RegionTree, leaving
 from autojit.ir.syntax import parse
@@ -48,7 +49,7 @@ def add_rest(tree: RegionTree, native: Native, moving: frozenset[str]) -> None:
         if loop.orelse:  # that is left by another way
             return
         counter, steps, body, place = f"{stop}_k", [], [exit_of(loop), *loop.body], loop.test
-        before = tree.bound[id(loop)]
+        before = tree.bound[id(loop)] - deleted_in(loop)  # by earlier iterations
     else:
         if not isinstance(loop.target, ast.Name) or not _is_range(loop.iter):
             return

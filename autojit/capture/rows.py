@@ -17,7 +17,7 @@ import numpy as np
 from autojit.capture.carried_attributes import CarriedAttributes
 from autojit.capture.iteration import MAX_TRIPS
 from autojit.capture.loop_parts import Body, Course
-from autojit.capture.names import TEMPORARY
+from autojit.capture.names import TEMPORARY, targets_of
 from autojit.capture.reach import reach
 from autojit.capture.statements import Signal
 from autojit.capture.values import (
@@ -240,10 +240,9 @@ class RowLoops(CarriedAttributes):
             trips = 0 if course is None or course.static is None else len(course.static)
             self.restore(state)
             if trips > MAX_TRIPS:
-                names = {part.id for part in ast.walk(generator.target) if isinstance(part, ast.Name)} | {_LIST}
                 self.frame = Frame(
                     outer.name, outer.file, {_LIST: Items(list, [])}, outer.namespace, outer.namespace_path, {},
-                    frozenset(names), outer, outer.trusted, called=outer.called,
+                    frozenset(targets_of(node) | {_LIST}), outer, outer.trusted, called=outer.called,
                 )  # fmt: skip
                 self.execute(self._as_loop(node))
                 filled = self.frame.env[_LIST]
