@@ -30,8 +30,8 @@ BLOCK = 0.2
 #: Within this fraction of each other they are timed for longer: medians of three products lie a fifth apart, and
 #: a machine may be half as fast for some seconds.
 NEAR = 0.5
-#: What part of the time to settle passes in any case.
-SETTLES = 0.2
+#: What part of the time to settle passes in any case, and how many seconds at most.
+SETTLES, LEAST = 0.2, 5.0
 
 
 class Job:
@@ -81,7 +81,7 @@ class Job:
         begin = time.perf_counter()
         function(*self.make())
         while (passed := time.perf_counter() - begin) < settle:
-            if passed > SETTLES * settle and _decided(function):
+            if passed > min(SETTLES * settle, LEAST) and _decided(function):
                 break
             function(*self.make())
         rounds = rounds_of(
@@ -101,12 +101,12 @@ class Job:
 
 
 def _decided(function: Any) -> bool:
-    """Whether a decorated function compiles nothing, and tries nothing against NumPy or other options."""
+    """Whether a decorated function has plans, compiles nothing, and tries nothing against NumPy or other options."""
     controllers = with_callees(function.__autojit_controller__, set())
     plans = [plan for one in controllers for probe in one.probes.values() for plan in probe.plans]
     tunings = [plan.call.__self__ for plan in plans if isinstance(getattr(plan.call, "__self__", None), Tuning)]
     is_trying = any(getattr(plan.reason, "is_trial", False) for plan in plans) or any(t.state.race for t in tunings)
-    return not is_trying and not BACKGROUND.is_busy()
+    return bool(plans) and not is_trying and not BACKGROUND.is_busy()
 
 
 def changed(before: Any, after: Any) -> bool:
