@@ -14,7 +14,10 @@ import numpy as np
 import pytest
 
 import autojit as aj
+from autojit.compile.cache import CACHE
+from autojit.compile.garbage import uncollected
 from autojit.compile.xla import Program
+from autojit.runtime import plans
 from tests.helpers import check, check_call
 
 
@@ -198,28 +201,86 @@ class Cyclic:
             pass
 
 
-def test_finalizers_that_wait_while_two_functions_are_lowered(monkeypatch):
-    first, second = (aj.autocluster(policy="eager")(one) for one in (lambda x: np.sin(x) + 1, lambda x: np.cos(x) + 2))
-    started, lower, done = threading.Event(), Program._lower, []
+def runs_beside(inside, one, other):
+    """Run both in threads: where `one` calls `inside`, garbage is collected that waits for what `other` holds.
 
-    def lowers(program):
-        if threading.current_thread() is one:  # garbage is collected in the middle
+    Python would collect it where it likes, and so perhaps in the thread that holds the lock, which waits for itself.
+    """
+    started, held, done = threading.Event(), threading.Event(), []
+
+    def collects():
+        if threading.current_thread() is first and not started.is_set():
             Cyclic()
             started.set()
-            time.sleep(0.2)
+            held.wait()
             gc.collect()
-        return lower(program)
 
     def holds():
         started.wait()
         with Cyclic.lock:
-            done.append(second(np.ones(300)))
+            held.set()
+            done.append(other())
 
-    monkeypatch.setattr(Program, "_lower", lowers)
-    one = threading.Thread(target=lambda: done.append(first(np.ones(200))), daemon=True)
-    other = threading.Thread(target=holds, daemon=True)
-    one.start()
-    other.start()
-    one.join(60)
-    other.join(60)
-    assert len(done) == 2
+    inside(collects)
+    first = threading.Thread(target=lambda: done.append(one()), daemon=True)
+    second = threading.Thread(target=holds, daemon=True)
+    gc.disable()
+    try:
+        first.start()
+        second.start()
+        second.join(30)
+        first.join(30)
+    finally:
+        gc.enable()
+    assert started.is_set() and len(done) == 2
+
+
+def before(owner, name, monkeypatch):
+    """For `runs_beside`: the beginning of a function."""
+    real = getattr(owner, name)
+
+    def inside(collects):
+        monkeypatch.setattr(owner, name, lambda *args, **kwargs: (collects(), real(*args, **kwargs))[1])
+
+    return inside
+
+
+def test_finalizers_that_wait_while_two_functions_are_lowered(monkeypatch):
+    first, second = (aj.autocluster(policy="eager")(one) for one in (lambda x: np.sin(x) + 1, lambda x: np.cos(x) + 2))
+    lowering = before(Program, "_lower", monkeypatch)
+    runs_beside(lowering, lambda: first(np.ones(200)), lambda: second(np.ones(300)))
+
+
+@pytest.mark.parametrize("shared", ["cache", "plans"])
+def test_no_finalizer_runs_while_what_functions_share_is_locked(shared, monkeypatch):
+    """Python collects garbage when many objects were made; there, it has to wait."""
+    first, second = (aj.autocluster(policy="eager")(one) for one in (lambda x: np.sin(x) + 3, lambda x: np.cos(x) + 4))
+    first(np.ones(10))
+    lock, name = (CACHE, "_lock") if shared == "cache" else (plans.CHANGES, "lock")
+    found = []
+
+    class Watched:
+        real = getattr(lock, name)
+
+        def __enter__(self):
+            self.real.acquire()
+            found.append(gc.get_threshold()[0])
+
+        def __exit__(self, *_):
+            found.append(gc.get_threshold()[0])
+            self.real.release()
+
+    monkeypatch.setattr(lock, name, Watched())
+    usual = gc.get_threshold()
+    second(np.ones(10))
+    assert found and min(found) > usual[0] and gc.get_threshold() == usual
+
+
+def test_garbage_is_looked_for_again_when_the_last_one_is_out():
+    usual, one, other = gc.get_threshold(), uncollected(), uncollected()
+    one.__enter__()
+    other.__enter__()
+    one.__exit__(None, None, None)
+    assert gc.get_threshold()[0] > usual[0]
+    other.__exit__(None, None, None)
+    assert gc.get_threshold() == usual

@@ -20,6 +20,7 @@ from autojit.capture.options import NODES, Options
 from autojit.capture.probes import can_be_timed, instrument
 from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
 from autojit.capture.source import put_code, source_of
+from autojit.compile.garbage import uncollected
 from autojit.config import Config
 from autojit.errors import CannotCapture, Reason, SourceLine, Trapped, Varies
 from autojit.runtime import plans
@@ -30,7 +31,6 @@ from autojit.runtime.door import DOOR
 from autojit.runtime.environment import is_default, is_followed
 from autojit.runtime.forks import is_cut_off
 from autojit.runtime.fuel import FUEL
-from autojit.runtime.garbage import uncollected
 from autojit.runtime.heat import Heat
 from autojit.runtime.history import History, span
 from autojit.runtime.interrupts import is_the_programs

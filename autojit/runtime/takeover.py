@@ -71,7 +71,7 @@ class Takeover:
 
     def reset(self) -> None:
         """Begin as if nothing had been tried; what is being compiled comes too late."""
-        with plans.CHANGES.lock:
+        with plans.changing(self.probe):
             self._job: object = None
             self.probe.plans = ()
         self.due = False
@@ -294,7 +294,7 @@ class Takeover:
         except BaseException as raised:  # nobody else would tell it
             plan, error = None, raised
         end_waiting(job)
-        with plans.CHANGES.lock:
+        with plans.changing(self.probe):
             if self._job is not job:
                 return  # forgotten meanwhile
             if plan is not None:
