@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import subprocess
 import sys
 import threading
@@ -17,7 +18,9 @@ import autojit as aj
 from autojit.compile.cache import CACHE
 from autojit.compile.garbage import uncollected
 from autojit.compile.xla import Program
-from autojit.runtime import plans
+from autojit.runtime import interrupts, plans
+from autojit.runtime.background import Background
+from autojit.runtime.takeover import Takeover
 from tests.helpers import check, check_call
 
 
@@ -284,3 +287,98 @@ def test_garbage_is_looked_for_again_when_the_last_one_is_out():
     assert gc.get_threshold()[0] > usual[0]
     other.__exit__(None, None, None)
     assert gc.get_threshold() == usual
+
+
+class Late(Exception):
+    pass
+
+
+def adds(x, n):
+    k = 0
+    for i in range(n):
+        x += 1.0
+        k += 1
+    return k
+
+
+def adds_until(x, n):
+    k = 0
+    while k < n:
+        x += 1.0
+        k += 1
+    return k
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """Loops are taken over as soon as they are looked at."""
+    for name, value in (("heat.PAYS_AFTER", 1e-3), ("heat.WAITS", 0.0), ("watch.EVERY", 1e-3), ("course.JUDGED", 1e9)):
+        monkeypatch.setattr(f"autojit.runtime.{name}", value)
+    monkeypatch.setattr(Background, "submit", lambda self, job: job() or True)
+
+
+@pytest.mark.usefixtures("watched")
+@pytest.mark.parametrize("function", [adds, adds_until])
+@pytest.mark.parametrize("arrives", ["copyto", "hits", "advance"])
+def test_a_signal_finds_the_names_of_a_loop_as_far_as_its_arrays(function, arrives, monkeypatch):
+    """It arrives when a run of iterations that was taken over has been written, or the loop moved on."""
+    judge, advance, came = Takeover._judge, Takeover.advance, []
+
+    def arrive():
+        came.append(None)
+        signal.raise_signal(signal.SIGALRM)
+
+    def copies(to, value):
+        np.copyto(to, value)
+        if arrives == "copyto" and not came:
+            arrive()
+
+    def judges(self, seconds, values):
+        judge(self, seconds, values)
+        if arrives == "hits" and not came:
+            arrive()
+
+    def advances(self, iterator, stop):
+        if arrives == "advance" and not came:
+            arrive()
+        advance(self, iterator, stop)
+
+    def handle(number, frame):
+        raise Late
+
+    compiles = Takeover._compile
+
+    def compiled(self, *given):
+        compiles(self, *given)
+        for plan in self.probe.plans:
+            plan.names["copyto"] = copies
+
+    monkeypatch.setattr(Takeover, "_judge", judges)
+    monkeypatch.setattr(Takeover, "advance", advances)
+    monkeypatch.setattr(Takeover, "_compile", compiled)
+    x, earlier = np.zeros(1000), signal.signal(signal.SIGALRM, handle)
+    try:
+        with pytest.raises(Late) as raised:
+            aj.autocluster(function)(x, 3_000_000)
+        assert signal.getsignal(signal.SIGALRM) is handle
+    finally:
+        signal.signal(signal.SIGALRM, earlier)
+    assert not interrupts._runs
+    (frame,) = [one.frame.raw for one in raised.traceback if one.name == function.__name__]
+    assert came and 0 < x[0] == frame.f_locals["k"] < 3_000_000
+
+
+@pytest.mark.usefixtures("watched")
+@pytest.mark.parametrize("function", [adds, adds_until])
+def test_signals_are_heard_again_after_a_loop_that_was_taken_over(function):
+    heard, x = [], np.zeros(1000)
+    earlier = signal.signal(signal.SIGALRM, lambda *_: heard.append(x[0]))
+    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+    try:
+        fast = aj.autocluster(function)
+        assert fast(x, 300_000) == x[0] == 300_000
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, earlier)
+    (takeover,) = fast.__autojit_controller__.probes[0].takeovers
+    assert takeover.probe.hits and heard == sorted(heard) and not interrupts._runs
