@@ -382,3 +382,49 @@ def test_signals_are_heard_again_after_a_loop_that_was_taken_over(function):
         signal.signal(signal.SIGALRM, earlier)
     (takeover,) = fast.__autojit_controller__.probes[0].takeovers
     assert takeover.probe.hits and heard == sorted(heard) and not interrupts._runs
+
+
+def test_forgetting_waits_for_no_compilation_without_end(monkeypatch):
+    monkeypatch.setattr("autojit.runtime.capturing._LONGEST", 0.2)
+    fast = aj.autocluster(policy="eager")(lambda x: np.sin(x) + 5)
+    fast(np.ones(20))
+    lower, begun, go, calls, found = Program._lower, threading.Event(), threading.Event(), [], []
+
+    def lowers(program):
+        calls.append(None)
+        begun.set()
+        assert go.wait(60)
+        return lower(program)
+
+    monkeypatch.setattr(Program, "_lower", lowers)
+    thread = threading.Thread(target=lambda: found.append(fast(np.ones(30))))
+    thread.start()
+    begun.wait()
+    start = time.perf_counter()
+    fast.clear_cache()
+    assert time.perf_counter() - start < 10 and not fast.cache_info().captures
+    (probe,) = fast.__autojit_controller__.probes.values()
+    assert not probe.plans
+    before = []
+    add = plans.add
+    monkeypatch.setattr(plans, "add", lambda probe, plan: (before.append(plan), add(probe, plan)))
+    go.set()
+    thread.join()
+    np.testing.assert_array_equal(found[0], fast(np.ones(30)))
+    late, made = before  # the one that came late is gone, and the call has another
+    assert probe.plans == (made,) and fast.cache_info().captures == 1
+
+
+def test_what_a_finalizer_forgets_in_the_middle_of_a_capture_stays_forgotten(monkeypatch):
+    fast = aj.autocluster(policy="eager")(lambda x: np.sin(x) + 6)
+    lower = Program._lower
+
+    def lowers(program):
+        monkeypatch.setattr(Program, "_lower", lower)
+        fast.clear_cache()
+        return lower(program)
+
+    monkeypatch.setattr(Program, "_lower", lowers)
+    check_call(fast, lambda x: np.sin(x) + 6, np.ones(20))
+    (probe,) = fast.__autojit_controller__.probes.values()
+    assert len(probe.plans) == fast.cache_info().captures == 1
