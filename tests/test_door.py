@@ -15,7 +15,7 @@ import pytest
 
 import autojit as aj
 from autojit import jax_names
-from autojit.runtime.garbage import uncollected
+from autojit.compile.garbage import uncollected
 
 _BEGIN = """
 import gc, os, signal, sys, threading, time, warnings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import subprocess
 import sys
 import threading
@@ -14,7 +15,12 @@ import numpy as np
 import pytest
 
 import autojit as aj
+from autojit.compile.cache import CACHE
+from autojit.compile.garbage import uncollected
 from autojit.compile.xla import Program
+from autojit.runtime import interrupts, plans
+from autojit.runtime.background import Background
+from autojit.runtime.takeover import Takeover
 from tests.helpers import check, check_call
 
 
@@ -198,28 +204,227 @@ class Cyclic:
             pass
 
 
-def test_finalizers_that_wait_while_two_functions_are_lowered(monkeypatch):
-    first, second = (aj.autocluster(policy="eager")(one) for one in (lambda x: np.sin(x) + 1, lambda x: np.cos(x) + 2))
-    started, lower, done = threading.Event(), Program._lower, []
+def runs_beside(inside, one, other):
+    """Run both in threads: where `one` calls `inside`, garbage is collected that waits for what `other` holds.
 
-    def lowers(program):
-        if threading.current_thread() is one:  # garbage is collected in the middle
+    Python would collect it where it likes, and so perhaps in the thread that holds the lock, which waits for itself.
+    """
+    started, held, done = threading.Event(), threading.Event(), []
+
+    def collects():
+        if threading.current_thread() is first and not started.is_set():
             Cyclic()
             started.set()
-            time.sleep(0.2)
+            held.wait()
             gc.collect()
-        return lower(program)
 
     def holds():
         started.wait()
         with Cyclic.lock:
-            done.append(second(np.ones(300)))
+            held.set()
+            done.append(other())
+
+    inside(collects)
+    first = threading.Thread(target=lambda: done.append(one()), daemon=True)
+    second = threading.Thread(target=holds, daemon=True)
+    gc.disable()
+    try:
+        first.start()
+        second.start()
+        second.join(30)
+        first.join(30)
+    finally:
+        gc.enable()
+    assert started.is_set() and len(done) == 2
+
+
+def before(owner, name, monkeypatch):
+    """For `runs_beside`: the beginning of a function."""
+    real = getattr(owner, name)
+
+    def inside(collects):
+        monkeypatch.setattr(owner, name, lambda *args, **kwargs: (collects(), real(*args, **kwargs))[1])
+
+    return inside
+
+
+def test_finalizers_that_wait_while_two_functions_are_lowered(monkeypatch):
+    first, second = (aj.autocluster(policy="eager")(one) for one in (lambda x: np.sin(x) + 1, lambda x: np.cos(x) + 2))
+    lowering = before(Program, "_lower", monkeypatch)
+    runs_beside(lowering, lambda: first(np.ones(200)), lambda: second(np.ones(300)))
+
+
+@pytest.mark.parametrize("shared", ["cache", "plans"])
+def test_no_finalizer_runs_while_what_functions_share_is_locked(shared, monkeypatch):
+    """Python collects garbage when many objects were made; there, it has to wait."""
+    first, second = (aj.autocluster(policy="eager")(one) for one in (lambda x: np.sin(x) + 3, lambda x: np.cos(x) + 4))
+    first(np.ones(10))
+    lock, name = (CACHE, "_lock") if shared == "cache" else (plans.CHANGES, "lock")
+    found = []
+
+    class Watched:
+        real = getattr(lock, name)
+
+        def __enter__(self):
+            self.real.acquire()
+            found.append(gc.get_threshold()[0])
+
+        def __exit__(self, *_):
+            found.append(gc.get_threshold()[0])
+            self.real.release()
+
+    monkeypatch.setattr(lock, name, Watched())
+    usual = gc.get_threshold()
+    second(np.ones(10))
+    assert found and min(found) > usual[0] and gc.get_threshold() == usual
+
+
+def test_garbage_is_looked_for_again_when_the_last_one_is_out():
+    usual, one, other = gc.get_threshold(), uncollected(), uncollected()
+    one.__enter__()
+    other.__enter__()
+    one.__exit__(None, None, None)
+    assert gc.get_threshold()[0] > usual[0]
+    other.__exit__(None, None, None)
+    assert gc.get_threshold() == usual
+
+
+class Late(Exception):
+    pass
+
+
+def adds(x, n):
+    k = 0
+    for i in range(n):
+        x += 1.0
+        k += 1
+    return k
+
+
+def adds_until(x, n):
+    k = 0
+    while k < n:
+        x += 1.0
+        k += 1
+    return k
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """Loops are taken over as soon as they are looked at."""
+    for name, value in (("heat.PAYS_AFTER", 1e-3), ("heat.WAITS", 0.0), ("watch.EVERY", 1e-3), ("course.JUDGED", 1e9)):
+        monkeypatch.setattr(f"autojit.runtime.{name}", value)
+    monkeypatch.setattr(Background, "submit", lambda self, job: job() or True)
+
+
+@pytest.mark.usefixtures("watched")
+@pytest.mark.parametrize("function", [adds, adds_until])
+@pytest.mark.parametrize("arrives", ["copyto", "hits", "advance"])
+def test_a_signal_finds_the_names_of_a_loop_as_far_as_its_arrays(function, arrives, monkeypatch):
+    """It arrives when a run of iterations that was taken over has been written, or the loop moved on."""
+    judge, advance, came = Takeover._judge, Takeover.advance, []
+
+    def arrive():
+        came.append(None)
+        signal.raise_signal(signal.SIGALRM)
+
+    def copies(to, value):
+        np.copyto(to, value)
+        if arrives == "copyto" and not came:
+            arrive()
+
+    def judges(self, seconds, values):
+        judge(self, seconds, values)
+        if arrives == "hits" and not came:
+            arrive()
+
+    def advances(self, iterator, stop):
+        if arrives == "advance" and not came:
+            arrive()
+        advance(self, iterator, stop)
+
+    def handle(number, frame):
+        raise Late
+
+    compiles = Takeover._compile
+
+    def compiled(self, *given):
+        compiles(self, *given)
+        for plan in self.probe.plans:
+            plan.names["copyto"] = copies
+
+    monkeypatch.setattr(Takeover, "_judge", judges)
+    monkeypatch.setattr(Takeover, "advance", advances)
+    monkeypatch.setattr(Takeover, "_compile", compiled)
+    x, earlier = np.zeros(1000), signal.signal(signal.SIGALRM, handle)
+    try:
+        with pytest.raises(Late) as raised:
+            aj.autocluster(function)(x, 3_000_000)
+        assert signal.getsignal(signal.SIGALRM) is handle
+    finally:
+        signal.signal(signal.SIGALRM, earlier)
+    assert not interrupts._runs
+    (frame,) = [one.frame.raw for one in raised.traceback if one.name == function.__name__]
+    assert came and 0 < x[0] == frame.f_locals["k"] < 3_000_000
+
+
+@pytest.mark.usefixtures("watched")
+@pytest.mark.parametrize("function", [adds, adds_until])
+def test_signals_are_heard_again_after_a_loop_that_was_taken_over(function):
+    heard, x = [], np.zeros(1000)
+    earlier = signal.signal(signal.SIGALRM, lambda *_: heard.append(x[0]))
+    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+    try:
+        fast = aj.autocluster(function)
+        assert fast(x, 300_000) == x[0] == 300_000
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, earlier)
+    (takeover,) = fast.__autojit_controller__.probes[0].takeovers
+    assert takeover.probe.hits and heard == sorted(heard) and not interrupts._runs
+
+
+def test_forgetting_waits_for_no_compilation_without_end(monkeypatch):
+    monkeypatch.setattr("autojit.runtime.capturing._LONGEST", 0.2)
+    fast = aj.autocluster(policy="eager")(lambda x: np.sin(x) + 5)
+    fast(np.ones(20))
+    lower, begun, go, calls, found = Program._lower, threading.Event(), threading.Event(), [], []
+
+    def lowers(program):
+        calls.append(None)
+        begun.set()
+        assert go.wait(60)
+        return lower(program)
 
     monkeypatch.setattr(Program, "_lower", lowers)
-    one = threading.Thread(target=lambda: done.append(first(np.ones(200))), daemon=True)
-    other = threading.Thread(target=holds, daemon=True)
-    one.start()
-    other.start()
-    one.join(60)
-    other.join(60)
-    assert len(done) == 2
+    thread = threading.Thread(target=lambda: found.append(fast(np.ones(30))))
+    thread.start()
+    begun.wait()
+    start = time.perf_counter()
+    fast.clear_cache()
+    assert time.perf_counter() - start < 10 and not fast.cache_info().captures
+    (probe,) = fast.__autojit_controller__.probes.values()
+    assert not probe.plans
+    before = []
+    add = plans.add
+    monkeypatch.setattr(plans, "add", lambda probe, plan: (before.append(plan), add(probe, plan)))
+    go.set()
+    thread.join()
+    np.testing.assert_array_equal(found[0], fast(np.ones(30)))
+    late, made = before  # the one that came late is gone, and the call has another
+    assert probe.plans == (made,) and fast.cache_info().captures == 1
+
+
+def test_what_a_finalizer_forgets_in_the_middle_of_a_capture_stays_forgotten(monkeypatch):
+    fast = aj.autocluster(policy="eager")(lambda x: np.sin(x) + 6)
+    lower = Program._lower
+
+    def lowers(program):
+        monkeypatch.setattr(Program, "_lower", lower)
+        fast.clear_cache()
+        return lower(program)
+
+    monkeypatch.setattr(Program, "_lower", lowers)
+    check_call(fast, lambda x: np.sin(x) + 6, np.ones(20))
+    (probe,) = fast.__autojit_controller__.probes.values()
+    assert len(probe.plans) == fast.cache_info().captures == 1

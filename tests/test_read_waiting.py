@@ -17,7 +17,7 @@ import pytest
 
 import autojit as aj
 from autojit.compile import persistent
-from autojit.runtime import function as controllers
+from autojit.runtime import capturing
 from autojit.runtime.plan import Plan
 from autojit.runtime.traps import is_given_up
 from autojit.runtime.watch import LEFT, WATCH
@@ -125,7 +125,7 @@ def product(x):
 
 
 def test_a_finalizer_in_a_capture_may_wait_for_who_waits_for_the_capture(monkeypatch):
-    monkeypatch.setattr(controllers, "_LONGEST", 0.2)
+    monkeypatch.setattr(capturing, "_LONGEST", 0.2)
     lock, holds, captures = threading.Lock(), threading.Event(), threading.Event()
     fast = aj.autocluster(product, policy="eager")
     controller = fast.__autojit_controller__

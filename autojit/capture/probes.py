@@ -296,7 +296,7 @@ def _takeover(native: Native, rest: Region) -> ast.stmt:
     mark, arguments, stop = f"'{MARK}{rest.number}'", ", ".join(rest.live_in), native.stop
     begun = f"{mark}.due and ({stop} := {mark}.begin({stop}_it)) is not None"
     condition = f"if {begun} and ({TEMPORARY} := {mark}.enter({arguments})) is not None:"
-    leave = [f"if {native.left}: break"] if native.left else []
+    leave = [f"if {native.left}:", f"    {mark}.settle()", "    break"] if native.left else []
     return _answered(rest, condition, [*leave, f"{mark}.advance({stop}_it, {stop})", "continue"])
 
 

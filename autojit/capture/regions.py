@@ -71,6 +71,7 @@ class Region:
         lookup: How Python looks up the function of the native call whose arguments are the region's last statements.
         looks_at: The local variables that tell whether that runs code; `None` if nothing has to be seen before.
         dropped: The live-ins that all ways bind anew and nobody reads again: the frame must not keep what they were.
+        is_rest: Whether it stands for the rest of a loop that runs.
         may_be_left: For the rest of a loop: whether a `break`, or its test, may leave it; then it has a `steady` form.
     """
 
@@ -94,7 +95,7 @@ class Region:
         self.late: tuple[str, ...] = ()
         self.parts: list[Region | Native] | None = None
         self.early: list[Region | Native] | None = None
-        self.once = self.may_be_left = False
+        self.once = self.is_rest = self.may_be_left = False
         self.lookup: Lookup | None = None
         self.looks_at: tuple[str, ...] | None = None
         self.dropped: tuple[str, ...] = ()

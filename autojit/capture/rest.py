@@ -77,7 +77,7 @@ def add_rest(tree: RegionTree, native: Native, moving: frozenset[str]) -> None:
     region = tree.rest_region(statements, {stop, counter}, moving | found.binds)
     region.dropped = ()
     if not region.late:
-        native.rest = region
+        native.rest, region.is_rest = region, True
         region.may_be_left = bool(native.left)
 
 

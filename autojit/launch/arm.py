@@ -19,6 +19,7 @@ import numpy as np
 from autojit.api import is_enabled, strict_reasons
 from autojit.capture.hidden import Hidden
 from autojit.capture.source import has_own_code, original_of, put_code
+from autojit.compile.garbage import uncollected
 from autojit.config import Config
 from autojit.launch.scope import FILES
 from autojit.ops.trust import module_of, names_of
@@ -27,7 +28,6 @@ from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.controllers import before_the_end, is_alone
 from autojit.runtime.forks import in_child
 from autojit.runtime.function import COUNTS, SUSPENDS, Controller
-from autojit.runtime.garbage import uncollected
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.trouble import Trouble
 from autojit.runtime.twins import is_looked_into

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from autojit.compile import present
+from autojit.compile.garbage import uncollected
 from autojit.compile.persistent import sources
 from autojit.compile.service import LEISURE, SERVICE
 from autojit.errors import AutojitError
@@ -23,7 +24,6 @@ from autojit.runtime import heat
 from autojit.runtime.allowance import ALLOWANCE, part_of_compiling
 from autojit.runtime.background import BACKGROUND, making
 from autojit.runtime.forks import cuts_off_if
-from autojit.runtime.garbage import uncollected
 from autojit.runtime.interrupts import deferred
 from autojit.versions import unsuited
 

@@ -8,29 +8,29 @@ import threading
 import types
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from time import monotonic, perf_counter
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from autojit.capture import cells
 from autojit.capture.early import loops_with_rest, split_early
 from autojit.capture.hidden import nothing
 from autojit.capture.names import names_are_remembered
-from autojit.capture.observing import OBSERVING
 from autojit.capture.options import NODES, Options
 from autojit.capture.probes import can_be_timed, instrument
 from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
 from autojit.capture.source import put_code, source_of
+from autojit.compile.garbage import uncollected
 from autojit.config import Config
 from autojit.errors import CannotCapture, Reason, SourceLine, Trapped, Varies
 from autojit.runtime import plans
 from autojit.runtime.background import MAKING, making
+from autojit.runtime.capturing import Capturing
 from autojit.runtime.controllers import CONTROLLERS
 from autojit.runtime.counters import Counters
 from autojit.runtime.door import DOOR
 from autojit.runtime.environment import is_default, is_followed
 from autojit.runtime.forks import is_cut_off
 from autojit.runtime.fuel import FUEL
-from autojit.runtime.garbage import uncollected
 from autojit.runtime.heat import Heat
 from autojit.runtime.history import History, span
 from autojit.runtime.interrupts import is_the_programs
@@ -50,9 +50,6 @@ if TYPE_CHECKING:  # for annotations alone: what lies behind the door
     from autojit.runtime.maker import Maker
 
 SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-#: Who waits for a capture looks so often what that waits for, and waits for so many seconds at most: a finalizer that
-#: runs in the thread that captures may want a lock that the waiting one holds.
-_LOOKS, _LONGEST = 0.05, 60.0
 #: Where a function names these, it may see that the arguments are held twice.
 COUNTS = frozenset(("resize", "getrefcount", "getweakrefcount", "ref"))
 
@@ -103,8 +100,7 @@ class Controller:
             self.options.lengths_before_many = 1
         self.twins = Twins(self, rests=self.warm_up is not None)
         self._maker: Maker | None = None
-        self._lock = threading.RLock()  # one thread captures at a time
-        self._captures = 0  # the one that has last begun to
+        self._capturing = Capturing()
         self._looks_again = 0.0  # for probes that have slept long enough
         try:
             with names_are_remembered(), uncollected():
@@ -290,10 +286,10 @@ class Controller:
         heat = None
         if self.warm_up is not None:
             heat = probe.heats.of(values)
-            if not self.warm_up.pays(probe, heat) or not self._lock.acquire(blocking=False):
+            if not self.warm_up.pays(probe, heat) or not self._capturing.begin(waits=False):
                 self.counters.misses += 1
                 return self.warm_up.run_numpy(probe, heat)
-        elif not self._acquire():
+        elif not self._capturing.begin():
             probe.native += 1
             return None
         made = None
@@ -302,21 +298,13 @@ class Controller:
             if not is_late:
                 made = self._make_for(probe, values, heat)
         finally:
-            self._lock.release()
+            self._capturing.end(self._forget)
         if is_late:
             return AGAIN
         if made is None or type(made) is Restart:
             return made
         probe.made_for = me, values, made
         return AGAIN
-
-    def _acquire(self) -> bool:
-        """Wait until this thread is the only one that captures; not for one that waits for the user's code itself."""
-        end = monotonic() + _LONGEST
-        while not self._lock.acquire(timeout=_LOOKS):
-            if self._captures in OBSERVING or monotonic() > end:
-                return False
-        return True
 
     def may_answer(self) -> bool:
         """Whether compiled code may answer a call of this thread now."""
@@ -330,7 +318,7 @@ class Controller:
 
     def _make_for(self, probe: Probe, values: tuple[Any, ...], heat: Heat | None) -> Plan | Restart | None:
         """A plan for a call that has none, made by the only thread that makes plans of this function."""
-        me = self._captures = threading.get_ident()
+        me = threading.get_ident()
         if not (probe.on and has_room()):
             return None
         if probe.is_made_for(me, values):
@@ -382,14 +370,14 @@ class Controller:
     @contextlib.contextmanager
     def capturing(self) -> Iterator[bool]:
         """Whether this thread may capture now; then it is the only one."""
-        if not self._lock.acquire(blocking=False):
+        if not self._capturing.begin(waits=False):
             yield False
             return
         try:
             with making():
                 yield True
         finally:
-            self._lock.release()
+            self._capturing.end(self._forget)
 
     # ---- trouble
 
@@ -462,21 +450,24 @@ class Controller:
     # ---- what the user asks
 
     def clear(self) -> None:
-        """Forget all plans and all that was learned about the regions."""
+        """Forget all plans and all that was learned about the regions, and what a capture that takes long will make."""
         for callee in self.callees:
             callee.clear()
-        with self._lock:
-            for probe in self.probes.values():
-                probe.forget()
-            self.counters = Counters()
-            self.history = History(self.history.name, self.history.file, self.history.kinds)
+        self._capturing.clear(self._forget)
+
+    def _forget(self, is_alone: bool) -> None:
+        for probe in list(self.probes.values()):
+            probe.forget()
+        self.counters = Counters()
+        self.history = History(self.history.name, self.history.file, self.history.kinds)
+        if is_alone:  # a capture goes through these
             self.recipes.clear()
             self.options.observed.clear()
             self.options.seen.clear()
 
     def cut_off(self) -> None:
         """Leave everything to NumPy in a forked process, whose locks may be held by threads that are not there."""
-        self._lock = threading.RLock()
+        self._capturing.renew()
         self.switch(False)
 
     def let_go(self) -> None:

@@ -28,10 +28,37 @@ def _has_committed(error: BaseException) -> bool:
     return any(line >= frame.f_globals.get(COMMITS, sys.maxsize) for frame, line in frames_of(error))
 
 
+_SIGNALS = tuple(signal.valid_signals())
+#: What the runs of loops hold back that the main thread has taken over, and whose loops have not moved on yet.
+_runs: list[contextlib.ExitStack] = []
+
+
+def _is_main() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def begin_run() -> None:
+    """A run of a loop begins whose arrays, names and place `settle` finds as of one time."""
+    if _is_main():  # handlers run there
+        _runs.append(contextlib.ExitStack())
+
+
+def hold_back() -> None:
+    """The run writes: handlers of signals wait for `settle`."""
+    if _runs and _is_main():
+        _runs[-1].enter_context(deferred())
+
+
+def settle() -> None:
+    """The run has not been, or the loop is where its arrays are: call the handlers that wait."""
+    if _runs and _is_main():
+        _runs.pop().close()
+
+
 @contextlib.contextmanager
 def deferred() -> Iterator[None]:
     """Handlers of signals run at the end: an import that is broken off may leave the locks of modules behind."""
-    if threading.current_thread() is not threading.main_thread():
+    if not _is_main():
         yield  # handlers run in the main thread
         return
     before: dict[int, Any] = {}
@@ -42,7 +69,7 @@ def deferred() -> Iterator[None]:
 
     with contextlib.ExitStack() as stack:  # each is done, also where an earlier one raises
         try:
-            for number in signal.valid_signals():
+            for number in _SIGNALS:
                 handler = signal.getsignal(number)
                 if callable(handler):
                     before[number] = handler

@@ -15,6 +15,7 @@ from autojit.capture.regions import region_key
 from autojit.capture.rest import steady
 from autojit.capture.varying import capture_varying
 from autojit.compile.cache import CACHE
+from autojit.compile.garbage import uncollected
 from autojit.compile.patience import ending
 from autojit.compile.xla import hold, is_started
 from autojit.config import Config
@@ -35,7 +36,6 @@ from autojit.runtime.ending import wait_for_plans
 from autojit.runtime.forks import cuts_off_if, when_cut_off
 from autojit.runtime.fuel import FUEL, out_of_fuel
 from autojit.runtime.function import Controller
-from autojit.runtime.garbage import uncollected
 from autojit.runtime.heat import Heat, rows_of
 from autojit.runtime.history import span
 from autojit.runtime.ledger import tell

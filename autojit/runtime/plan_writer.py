@@ -28,7 +28,7 @@ from autojit.runtime.apart import apart
 from autojit.runtime.buffers import own, to_scalar
 from autojit.runtime.environment import FOLLOWING, MAY_BE_FOLLOWED, is_default, is_followed, quiet
 from autojit.runtime.host_calls import host_call
-from autojit.runtime.interrupts import COMMITS, COMMITTING, comes_from_outside
+from autojit.runtime.interrupts import COMMITS, COMMITTING, comes_from_outside, hold_back
 from autojit.runtime.padding import Padding, first_rows
 from autojit.runtime.plan import FILE, NATIVE, UNSET, Plan
 from autojit.runtime.streams import drawn, restore, save
@@ -75,6 +75,8 @@ def build(
     parts = [writer.recipe(recipe, graph) for recipe in capture.recipes]
     attributes = [(owner, name, writer.recipe(recipe, graph)) for owner, name, recipe in capture.assigned]
     writer.keep_before(graph, is_alone=len(graph.writes) + len(attributes) == 1)
+    if capture.region.is_rest and (graph.writes or attributes):
+        writer.lines.append("    hold_back()")
     writer.undo_draws(start)
     writer.commit(graph, attributes)
     writer.lines += padded  # nothing reads the memory any more: it may be filled again
@@ -94,7 +96,7 @@ class _Writer:
             copyto=np.copyto, array=np.array, is_default=is_default, window_slice=window_slice, span=span, s_=np.s_,
             relayout=relayout, first_rows=first_rows, give_back=give_back, broadcast_to=np.broadcast_to, save=save,
             empty=np.empty, restore=restore, drawn=drawn, comes_from_outside=comes_from_outside, complete=complete,
-            Trapped=Trapped,
+            Trapped=Trapped, hold_back=hold_back,
         )  # fmt: skip
         self.lines = [
             *([] if is_native else ["    if not is_default(): return NATIVE"]),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from autojit.capture.early import early_regions
+from autojit.compile.garbage import holding
 from autojit.runtime.forks import when_cut_off
 from autojit.runtime.plan import Plan
 
@@ -23,22 +26,30 @@ CHANGES = _Lock()
 when_cut_off(CHANGES.renew)
 
 
+@contextlib.contextmanager
+def changing(probe: Any) -> Iterator[tuple[Plan, ...]]:
+    """Change the plans of a probe, which no other thread does meanwhile; gives those that there are."""
+    with holding(CHANGES.lock):
+        before = probe.plans  # what is dropped may have finalizers, too: it lives till the lock is free
+        yield before
+
+
 def add(probe: Any, plan: Plan) -> None:
     """Ask a plan before those that a region has."""
-    with CHANGES.lock:
-        probe.plans = (plan, *probe.plans)
+    with changing(probe) as before:
+        probe.plans = (plan, *before)
 
 
 def remove(probe: Any, plan: Plan) -> None:
     """Ask a plan no more."""
-    with CHANGES.lock:
-        probe.plans = tuple(each for each in probe.plans if each is not plan)
+    with changing(probe) as before:
+        probe.plans = tuple(each for each in before if each is not plan)
 
 
 def replace(probe: Any, old: Plan, new: Plan) -> None:
     """Put a plan in another's place."""
-    with CHANGES.lock:
-        probe.plans = tuple(new if plan is old else plan for plan in probe.plans)
+    with changing(probe) as before:
+        probe.plans = tuple(new if plan is old else plan for plan in before)
 
 
 def are_too_many(plans: tuple[Plan, ...], most: int) -> bool:
@@ -48,15 +59,15 @@ def are_too_many(plans: tuple[Plan, ...], most: int) -> bool:
 
 def make_room(probe: Any, most: int) -> None:
     """Drop the oldest plan of a kind of which there are `most`; one that was not used of late, if there is one."""
-    with CHANGES.lock:
-        probe.plans = _with_room(tuple(sorted(probe.plans, key=lambda plan: not plan.is_used)), most)
+    with changing(probe) as before:
+        probe.plans = _with_room(tuple(sorted(before, key=lambda plan: not plan.is_used)), most)
 
 
 def watch(probe: Any, most: int) -> None:
     """Where there is no room for another plan, note from now on which of them are used."""
-    with CHANGES.lock:
-        if are_too_many(probe.plans, most):
-            for plan in probe.plans:
+    with changing(probe) as before:
+        if are_too_many(before, most):
+            for plan in before:
                 if plan.is_used:
                     _watch(plan)
 

@@ -15,7 +15,7 @@ from autojit.runtime.background import BACKGROUND, MAKING
 from autojit.runtime.course import WHOLE, Course, whole
 from autojit.runtime.door import DOOR
 from autojit.runtime.heat import LOST, price_of
-from autojit.runtime.interrupts import comes_from_outside, is_the_programs
+from autojit.runtime.interrupts import begin_run, comes_from_outside, is_the_programs, settle
 from autojit.runtime.plan import NATIVE, UNSET
 from autojit.runtime.remembered import Verdict
 from autojit.runtime.waiting import begin_waiting, end_waiting
@@ -56,6 +56,7 @@ class Takeover:
         "probe",
     )
     unset = UNSET
+    settle = staticmethod(settle)
     #: What a `while` loop counts over.
     forever = range(sys.maxsize)
 
@@ -71,7 +72,7 @@ class Takeover:
 
     def reset(self) -> None:
         """Begin as if nothing had been tried; what is being compiled comes too late."""
-        with plans.CHANGES.lock:
+        with plans.changing(self.probe):
             self._job: object = None
             self.probe.plans = ()
         self.due = False
@@ -152,7 +153,18 @@ class Takeover:
         return ahead[count - 1] if count <= len(ahead) else stop
 
     def enter(self, *values: Any) -> tuple[Any, ...] | None:
-        """The region's exit and results, or `None`: NumPy goes on."""
+        """The region's exit and results, or `None`: NumPy goes on. After results, `settle` or `advance` is called."""
+        begin_run()
+        try:
+            result = self._answer(values)
+        except BaseException:
+            settle()
+            raise
+        if result is None:
+            settle()
+        return result
+
+    def _answer(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         for plan in self.probe.plans:
             start = perf_counter()
             try:
@@ -192,6 +204,7 @@ class Takeover:
         """The iterations before `stop` have been run: let the loop go on there."""
         ahead, _ = _ahead(iterator)
         iterator.__setstate__((iterator.__reduce__()[2] or 0) + len(range(ahead.start, stop, ahead.step)))
+        settle()
 
     def _trapped(self) -> None:
         """NumPy takes the run: somewhere in it the loop is left, or raises. The runs before that are the plan's."""
@@ -294,7 +307,7 @@ class Takeover:
         except BaseException as raised:  # nobody else would tell it
             plan, error = None, raised
         end_waiting(job)
-        with plans.CHANGES.lock:
+        with plans.changing(self.probe):
             if self._job is not job:
                 return  # forgotten meanwhile
             if plan is not None:

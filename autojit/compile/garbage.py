@@ -6,11 +6,13 @@ import contextlib
 import gc
 import os
 from collections.abc import Iterator
+from typing import Any
 
 #: More objects than are made meanwhile.
 _NEVER = 10_000_000
-#: What the program has set, by whom that is put back at the end.
+#: What the program has set, once for each that is inside: the last one out puts it back.
 _held: list[tuple[int, int, int]] = []
+_last = gc.get_threshold()
 
 
 @contextlib.contextmanager
@@ -19,17 +21,28 @@ def uncollected() -> Iterator[None]:
 
     Whether the program collects garbage at all is left as it is.
     """
+    global _last
     before = gc.get_threshold()
+    if before[0] == _NEVER:  # another thread is inside, or just leaves
+        before = _last
+    _last = before
     _held.append(before)
     gc.set_threshold(_NEVER, *before[1:])
     ours = gc.get_threshold()
     try:
         yield
     finally:
-        if gc.get_threshold() == ours:  # the program has not changed it meanwhile
-            gc.set_threshold(*before)
         if before in _held:  # not in a process that was forked meanwhile
             _held.remove(before)
+        if not _held and gc.get_threshold() == ours:  # the program has not changed it meanwhile
+            gc.set_threshold(*before)
+
+
+@contextlib.contextmanager
+def holding(lock: Any) -> Iterator[None]:
+    """Hold a lock for a moment in which no finalizer runs here: it may wait for a thread that waits for the lock."""
+    with uncollected(), lock:
+        yield
 
 
 def _put_back() -> None:
