@@ -73,6 +73,27 @@ def test_bounds_of_a_loop():
     same(f, np.array([1, 2, 3], np.uint8), np.full(3, 10, np.uint16), np.zeros((40, 3), np.uint16))
 
 
+@pytest.mark.parametrize("value", [-200, 2, 126, 127, 128, 200, 255, 256, 300, 70000])
+@pytest.mark.parametrize("array", [np.array([1, 2, 3], np.uint8), np.array([1, -2, 3], np.int8), BOOLS[[0, 1, 0]]])
+def test_upper_bounds_that_numpy_drops(array, value):
+    for bound in (np.full(3, 300, np.int16), np.full(3, 300), np.full(3, 300.0), np.full(3, np.inf, np.float32), 500.0):
+        same(lambda x, y, a: np.clip(x, y, int(a[0])), array, bound, np.array([value]))
+        same(lambda x, y, k: np.clip(x, y, k), array, bound, value)
+        same(lambda x, y, k: x.clip(k, y), array, bound, value)
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.int64, np.float32])
+@pytest.mark.parametrize("start", [-300, 87, 88, 100, 250])
+def test_bounds_of_a_loop_that_numpy_drops(start, dtype):
+    def f(x, low, out):
+        for k in range(len(out)):
+            out[k] = np.clip(x, low, k + start)
+        return out
+
+    for array in (np.array([1, -2, 3], np.int8), np.array([1, 2, 3], np.uint8)):
+        same(f, array, np.full(3, 300, dtype), np.zeros((40, 3), dtype))
+
+
 @pytest.mark.parametrize(
     "function", [lambda z, m: z[m].mean(dtype=float), lambda z, m: np.mean(z, dtype=np.float32, where=m)]
 )

@@ -69,6 +69,16 @@ def _function(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     return _one(batch, node, batch.call(node.op.name, operands, **node.keywords), tail)
 
 
+def _clip(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    array, upper = lanes[0].spec.dtype, lanes[2]
+    is_int = upper.batched and upper.spec.weak and upper.spec.dtype.kind == "i"
+    if is_int and array.kind in "iu" and array != node.outputs[0].spec.dtype:
+        form = upper.form
+        if form is None or form.symbols or batch.trips.bounds(form)[1] >= np.iinfo(array).max:
+            raise Refused("NumPy drops a Python int that bounds no integer of the array")
+    return _function(batch, node, lanes)
+
+
 def _python(name: str) -> Rule:
     """Python's arithmetic on numbers: NumPy's in the dtype of the result. Integers here are far from 64 bits."""
 
@@ -422,6 +432,7 @@ RULES: dict[str, Rule] = {
     "py_modulo": _divide_ints("np.remainder"),
     "astype": _astype,
     "np.power": _power,
+    "np.clip": _clip,
     "np.dot": _product,
     "np.matmul": _product,
     "np.outer": _np_outer,
@@ -448,7 +459,7 @@ RULES |= {name: _math(name.removeprefix("math.")) for name in TABLE.rows if name
 RULES |= dict.fromkeys(["item", "item_float", "item_int", "item_bool", "item_complex"], _item)
 RULES |= dict.fromkeys(
     "np.where np.real np.imag np.angle np.isreal np.iscomplex np.isposinf np.isneginf np.nan_to_num np.isclose "
-    "np.sinc np.round np.fix np.clip".split(),
+    "np.sinc np.round np.fix".split(),
     _function,
 )
 RULES |= dict.fromkeys(
