@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 
 import autojit as aj
+from autojit.passes import vectorize
 
 BOOLS = np.array([True, False])
 #: Whether a product is rounded before it is added up decides which of two numbers near zero this makes.
 FACTOR = 1 + 2.0**-30
 NEAR = -(1 + 2.0**-29)
+#: Just above the middle between two of float32, and as float64 in the middle itself.
+LARGE = 2**60 + 2**36 + 1
 
 
 def run(function, *args) -> Any:
@@ -153,8 +156,7 @@ def _as_items(a, k):
 @pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.float64])
 @pytest.mark.parametrize("function", [_in_arithmetic, _as_items])
 def test_large_python_ints_become_python_floats_first(function: Any, dtype: type) -> None:
-    # Just above the middle between two of float32, and as float64 in the middle itself.
-    k = 2**60 + 2**36 + 1
+    k = LARGE
     for fast in (aj.autocluster(policy="eager")(function), aj.autocluster(policy="eager")(lambda a, _: function(a, k))):
         with np.errstate(all="ignore"):
             for found, wanted in zip(fast(np.ones(3, dtype), k), function(np.ones(3, dtype), k), strict=True):
@@ -177,7 +179,7 @@ def _beside(x, y):
 @pytest.mark.parametrize("function", [_in_a_loop, _beside])
 @pytest.mark.parametrize("length", [1, 8, 300])
 def test_large_python_ints_in_loops(function: Any, length: int) -> None:
-    x = np.full(length, 2**60 + 2**36 + 1)
+    x = np.full(length, LARGE)
     for dtype in (np.float32, np.float64):
         found = aj.autocluster(policy="eager")(function)(x, np.zeros(length, dtype))
         np.testing.assert_array_equal(found, function(x, np.zeros(length, dtype)))
@@ -194,3 +196,113 @@ def test_what_nobody_needs_raises() -> None:
         with pytest.raises(ValueError, match="negative integer powers"):
             function(*given)
     np.testing.assert_array_equal(arguments[0], arguments[1])
+
+
+def _in_a_branch(s, y, n):
+    if s[1] > 0:
+        y[0] = n
+        y[1:] = int(s[0])
+    return y
+
+
+def _in_branches_of_a_loop(s, y, n):
+    for k in range(len(y)):
+        if s[k % 2] > 0:
+            y[k] = int(s[k % 2]) + n * 0
+    return y
+
+
+def _as_lists(s, y, n):
+    y[:] = [int(s[0]), n, s[0]]
+    return y, np.array([[s[0], 1.5], [int(s[0]), y[0]]], y.dtype), np.array([[n, 1], s, y[:2]], y.dtype)
+
+
+def _with_floats(s, y, n):
+    y[:] = [s[0], LARGE, 1.5]
+    return y, np.array([np.int64(LARGE), LARGE, 2.5], y.dtype), np.insert(y, 0, [n, 2])
+
+
+def _as_numbers(s, y, n):
+    return y + np.asarray(int(s[0]), y.dtype), y + np.array(n, y.dtype), np.asarray(s[0], dtype=y.dtype) + y
+
+
+def _as_copies(s, y, n):
+    z, mask = y * 1, np.array([True, False, True])
+    np.copyto(y, int(s[0]), where=mask)
+    np.copyto(z, s[0])
+    np.putmask(z, mask, n)
+    return y, z
+
+
+def _as_one_or_the_other(s, y, n):
+    t = n
+    for k in range(len(s)):
+        if s[k] > 2:
+            t = s[k]
+    return y + np.asarray(t, y.dtype)
+
+
+def _as_a_list_of_the_loop(s, y, n):
+    made = []
+    for k in range(3):
+        made.append(int(s[k % 2]) + n * 0)
+    return np.array(made, y.dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.float64])
+@pytest.mark.parametrize(
+    "function",
+    [
+        _in_a_branch,
+        _in_branches_of_a_loop,
+        _as_lists,
+        _with_floats,
+        _as_numbers,
+        _as_copies,
+        _as_one_or_the_other,
+        _as_a_list_of_the_loop,
+    ],
+)
+def test_ints_are_rounded_as_numpy_rounds_them(function: Any, dtype: type) -> None:
+    for numbers in ((LARGE, 1), (1, LARGE), (-LARGE, 1)):
+        given = np.array(numbers), np.zeros(3, dtype), LARGE
+        wanted, fast = run(function, *given), aj.autocluster(function, policy="eager")
+        for _ in range(2):
+            found = run(fast, *given)
+            pairs = zip(found, wanted, strict=True) if type(wanted) is tuple else [(found, wanted)]
+            assert all(one.dtype == other.dtype and one.tobytes() == other.tobytes() for one, other in pairs)
+
+
+def _chosen(s, x, out):
+    for k in range(len(s)):
+        out[k] = np.where(x[k] > 0, int(s[k]), x[k])
+    return out
+
+
+def _masked(s, x, out, n=LARGE):
+    for k in range(len(s)):
+        t = x[k] * 1
+        t[t > 0] = n
+        out[k] = t
+    return out
+
+
+def _packed(s, x, out, n=LARGE):
+    for k in range(len(s)):
+        out[k] = np.array([int(s[k]), n, x[k, 0]], x.dtype)
+    return out
+
+
+def _bounded(s, x, out):
+    array = np.array([1, -2, 3], np.int8)
+    for k in range(len(s)):
+        out[k] = np.clip(array, x[k] * 300, k + 100)
+    return out
+
+
+@pytest.mark.parametrize("function", [_chosen, _masked, _packed, _bounded])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_ints_of_all_iterations_at_once(monkeypatch: Any, function: Any, dtype: type) -> None:
+    monkeypatch.setattr(vectorize, "nodes_cost", lambda nodes, inside: 0.0)
+    monkeypatch.setattr(vectorize, "strips_cost", lambda nodes: 0.0)
+    same(function, np.full(40, LARGE), np.ones((40, 3), dtype), np.zeros((40, 3), dtype))

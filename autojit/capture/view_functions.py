@@ -215,10 +215,12 @@ def _rule_asarray(self: Any, value: Any, dtype: Any = Known(None), *args: Any, *
         raise CannotCapture("argument-type", f"an array of dtype `{self.dtype_of(wanted)}`")
     if wanted is not None and not isinstance(value, Arr):
         value = from_list(self, value, self.dtype_of(wanted))
-    is_alike = wanted is not None and self.dtype_of(wanted).kind in "fc"  # to these both are converted alike
-    if not is_alike and not (isinstance(value, Arr) and value.is_native):
+    inexact = self.dtype_of(wanted) if wanted is not None and self.dtype_of(wanted).kind in "fc" else None
+    if inexact is None and not (isinstance(value, Arr) and value.is_native):
         self.make_sure(value)
-    array = self.as_array(plain(value))
+    if inexact not in (None, np.float64, np.complex128) and isinstance(value, Arr) and value.dtype.kind == "i":
+        self.make_sure(value)  # of these ints only Python's are rounded twice
+    array = self.as_array(plain(value), inexact)
     order = self.static(kwargs.get("order", Known(None)))
     copy = self.static(kwargs.get("copy", Known(None)))
     if order not in (None, "C", "F", "A", "K"):

@@ -382,8 +382,17 @@ def _pack(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     spec = node.outputs[0].spec
     for lane in lanes:
         batch.check_fits(lane, spec.dtype)
-    values = [batch.cast(batch.rows(lane), spec.dtype) for lane in lanes]
+    values = [_item_of(batch, lane, spec.dtype) for lane in lanes]
     return _one(batch, node, batch.reshape(batch.call("np.stack", values, axis=1), (batch.count, *spec.shape)))
+
+
+def _item_of(batch: Batch, lane: Lane, dtype: np.dtype) -> Operand:
+    """The rows of what becomes an item of a `dtype`."""
+    if lane.batched:
+        return batch.cast(batch.as_python_float(lane, batch.rows(lane), dtype), dtype)
+    assert lane.operand is not None
+    value = batch.cast(batch.array(lane.operand, dtype), dtype)
+    return batch.call("np.broadcast_to", [value], shape=(batch.count, *lane.spec.shape))
 
 
 def _triangle(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:

@@ -134,11 +134,11 @@ class Batch:
         filled = self.array(lane.operand)
         return self.call("np.broadcast_to", [filled], shape=(self.count, *lane.spec.shape))
 
-    def array(self, operand: Operand) -> Operand:
-        """A Python scalar as an array without axes: it takes no part in promotion any more as such."""
+    def array(self, operand: Operand, dtype: np.dtype | None = None) -> Operand:
+        """A Python scalar as an array without axes, of a dtype: it takes no part in promotion any more as such."""
         if operand.spec.kind != "python":
             return operand
-        return self.call("np.full", [operand], shape=(), dtype=operand.spec.dtype)
+        return self.call("np.full", [operand], shape=(), dtype=operand.spec.dtype if dtype is None else dtype)
 
     def _indices(self, lane: Lane) -> Value:
         assert lane.form is not None
