@@ -65,7 +65,7 @@ def _function(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
         joins = spec_of_lane.weak and len(lanes) > 1 and not (is_choice and place == 0)
         return spec.dtype if joins else spec_of_lane.dtype
 
-    operands = [batch.strong(lane, dtype_of(place, lane.spec), tail) for place, lane in enumerate(lanes)]
+    operands = [batch.strong(lane, dtype_of(place, lane.spec), tail, is_choice) for place, lane in enumerate(lanes)]
     return _one(batch, node, batch.call(node.op.name, operands, **node.keywords), tail)
 
 
