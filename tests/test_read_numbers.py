@@ -306,3 +306,42 @@ def test_ints_of_all_iterations_at_once(monkeypatch: Any, function: Any, dtype: 
     monkeypatch.setattr(vectorize, "nodes_cost", lambda nodes, inside: 0.0)
     monkeypatch.setattr(vectorize, "strips_cost", lambda nodes: 0.0)
     same(function, np.full(40, LARGE), np.ones((40, 3), dtype), np.zeros((40, 3), dtype))
+
+
+@pytest.mark.parametrize("text", ["i,i->j", "1,1->", "i,i->,", "i,i->I", "é,é->", "$,$", "i,i->ii", "i,j->i", "I,i->Ii"])
+def test_subscripts_of_moving_slices(text):
+    def f(a, out):
+        for i in range(len(out)):
+            out[i] = np.einsum(text, a[i, :i], a[:i, i]).sum()
+        return out
+
+    same(f, np.arange(25.0).reshape(5, 5), np.zeros(5))
+    same(lambda x: np.einsum(text[0], x) + 1, np.arange(3.0))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("axis", [None, 0, -1, 1, 2, -3, True, 1.0, "a", (), (0,), (0, 1), (1, 1), (2,)])
+def test_sizes_along_axes(axis):
+    def moving(a, out):
+        for i in range(len(out)):
+            out[i] = np.size(a[i:, :i], axis)
+        return out
+
+    def selected(a, out):
+        out[0] = np.size(a[a > 2], axis=axis)
+        return out
+
+    same(moving, np.arange(25.0).reshape(5, 5), np.zeros(5))
+    same(selected, np.arange(25.0).reshape(5, 5), np.zeros(5))
+
+
+@pytest.mark.parametrize(
+    "count", [lambda x: np.ndim(x, 0), lambda x: np.size(x, 0, axis=0), lambda x: np.shape(x, b=0), lambda x: np.size(x, 0, 1)]
+)
+def test_arguments_of_shapes(count):
+    def f(a, out):
+        for i in range(len(out)):
+            out[i] = np.sum(count(a[i, :i]))
+        return out
+
+    same(f, np.arange(25.0).reshape(5, 5), np.zeros(5))

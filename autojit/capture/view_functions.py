@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.einsum import is_one_product
+from autojit.capture.einsum import check_subscripts, is_one_product
 from autojit.capture.histograms import histogram
 from autojit.capture.lengths import filled_up
 from autojit.capture.lists import check_parts, from_list, is_index_tuple, is_list
@@ -164,6 +164,7 @@ def _rule_einsum(self: Any, subscripts: Any, *operands: Any, **kwargs: Any) -> A
         if set(given) == set(taken):  # nothing is summed: NumPy gives a view
             if kwargs or len(given) != len(taken) or "." in text or len(taken) != array.dummy.ndim:
                 raise CannotCapture("keyword", "a view made by `np.einsum`")
+            check_subscripts(text, [array.dummy.ndim])
             return self.transpose(array, tuple(taken.index(label) for label in given))
     for operand in operands:
         if isinstance(operand, Arr):

@@ -369,7 +369,7 @@ class Views(Recorder):
             return value
         if isinstance(value, Known) and isinstance(value.value, list | tuple):
             value = self.open(value)
-        if isinstance(value, Arr | Sym | LoopInt) or isinstance(value, Known):  # a number, of which an array is no view
+        if isinstance(value, Arr | Sym | LoopInt | Known):  # a number, of which an array is no view
             if dtype is not None:
                 return self.apply(TABLE["np.full"], [value], {"shape": (), "dtype": dtype})
             return self.apply(TABLE["np.broadcast_to"], [value], {"shape": ()})
