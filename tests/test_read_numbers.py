@@ -319,7 +319,6 @@ def test_subscripts_of_moving_slices(text):
     same(lambda x: np.einsum(text[0], x) + 1, np.arange(3.0))
 
 
-@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("axis", [None, 0, -1, 1, 2, -3, True, 1.0, "a", (), (0,), (0, 1), (1, 1), (2,)])
 def test_sizes_along_axes(axis):
     def moving(a, out):
@@ -345,3 +344,25 @@ def test_arguments_of_shapes(count):
         return out
 
     same(f, np.arange(25.0).reshape(5, 5), np.zeros(5))
+
+
+def _added(t, x):
+    t += x[x > 2]
+    return t
+
+
+def _to_a_power(t, x):
+    t **= x[x > 2]
+    return t
+
+
+def _with_places(t, x):
+    t -= x.nonzero()[0]
+    return t
+
+
+@pytest.mark.parametrize("function", [_added, _to_a_power, _with_places])
+def test_selected_elements_into_an_array_in_place(function):
+    for target in (np.array(2.0), np.array([2.0]), np.array([2.0, 3.0])):
+        for x in (np.array([1.0, 3.0]), np.array([3.0, 4.0]), np.array([0.0, 0.0])):
+            same(function, target, x)
