@@ -366,3 +366,57 @@ def test_selected_elements_into_an_array_in_place(function):
     for target in (np.array(2.0), np.array([2.0]), np.array([2.0, 3.0])):
         for x in (np.array([1.0, 3.0]), np.array([3.0, 4.0]), np.array([0.0, 0.0])):
             same(function, target, x)
+
+
+def _is_itself(x, n):
+    count = 0
+    for _ in range(n):
+        y = np.ascontiguousarray(x)
+        if y is x:
+            count += 1
+        x = x * 1.5
+    return x + count
+
+
+def _places_of_a_loop(x, n):
+    y = np.zeros(4, np.int64)
+    for k in range(n):
+        y = np.unravel_index(np.arange(4) + k % 2, (3, 4))[0]
+    z = y.ravel()
+    z[0] += 7
+    return y
+
+
+def _places_returned(x, n):
+    for k in range(n):
+        y = np.unravel_index(np.arange(4) + k % 2, (3, 4))[0]
+        if k == n - 2:
+            return y
+    return x
+
+
+@pytest.mark.parametrize("function", [_is_itself, _places_of_a_loop, _places_returned])
+def test_vectors_with_gaps_in_loops(function):
+    for gaps in (1, 2, -1):
+        given = np.arange(8.0)[::gaps][:4]
+        fast = aj.autocluster(function, policy="eager")
+        for x in (given, given.copy(), given):
+            found, wanted = fast(x, 40), function(x, 40)
+            np.testing.assert_array_equal(found, wanted)
+            assert found.strides == wanted.strides
+
+
+def test_loops_from_vectors_with_gaps_are_compiled():
+    def f(a, n):
+        v = a[:, 0]
+        for _ in range(n):
+            v = a @ v.reshape(-1)
+            v = v / np.abs(v).max()
+        return v
+
+    a = np.eye(6) + 0.5
+    fast = aj.autocluster(f, policy="eager")
+    for _ in range(2):
+        np.testing.assert_allclose(fast(a, 40), f(a, 40))
+    info = fast.cache_info()
+    assert info.hits and not info.native
