@@ -189,7 +189,9 @@ class Views(Recorder):
             return self.builder.const(held[()])
         if number.spec.dtype.kind == "i" and dtype.kind in "iu" and dtype != np.int64:
             raise CannotCapture("data-branch", "an assignment in a branch of a Python int that may not fit")
-        return self._node("pack", [number], {"shape": (), "dtype": dtype})[0]
+        if number.spec.dtype.kind == "i" and dtype.kind in "fc":  # which may be rounded twice
+            return self._node("pack", [number], {"shape": (), "dtype": dtype})[0]
+        return self._node("np.broadcast_to", [number], {"shape": ()})[0]
 
     def _node(self, name: str, inputs: list[Operand], params: dict[str, Any]) -> Any:
         try:
@@ -383,7 +385,7 @@ class Views(Recorder):
         if any(isinstance(item, Arr) and item.dummy.ndim for item in flat):
             arrays = [self.as_array(item, dtype) for item in value.items]
             if dtype is not None:
-                arrays = [self.astype(array, dtype) for array in arrays]
+                arrays = [self.apply(TABLE["astype"], [array], {"dtype": dtype}) for array in arrays]
             stacked = self.apply(TABLE["np.stack"], arrays, {"axis": 0})
             return self.fresh(self.read(stacked))  # in C order, which that of `np.stack` may not be
         dtype = self._dtype_of_items(flat) if dtype is None else dtype
@@ -391,7 +393,8 @@ class Views(Recorder):
 
     def _of_constants(self, items: Any, dtype: np.dtype | None) -> np.ndarray:
         made = self.ask(np.array, items)
-        if dtype is None or not np.can_cast(made.dtype, dtype, "same_kind"):
+        are_large = made.dtype == object and all(type(item) in (int, float) for item in made.flat)
+        if dtype is None or not (are_large or np.can_cast(made.dtype, dtype, "same_kind")):
             return made
         with np.errstate(all="ignore"):
             return self.ask(np.array, items, dtype)
