@@ -250,10 +250,12 @@ class Arrays(PythonNumbers):
             result = self.apply(TABLE.rows[f"np.{ufunc.__name__}"], [target, self._as_operand(value)], {})
         return self.store(target, result)
 
-    def store(self, target: Arr, result: Arr) -> Arr:
+    def store(self, target: Arr, result: Any) -> Arr:
         """Write a ufunc's result into `target`, with NumPy's rules for `out=`."""
         if target.kind != "array":
             raise CannotCapture("raises", "TypeError: return arrays must be of ArrayType")
+        if not isinstance(result, Arr):
+            raise CannotCapture("data-shape", f"{describe(result)} as the result of an operation in place")
         if result.shape != target.shape:
             raise CannotCapture("raises", f"ValueError: shape {result.shape} into an array of shape {target.shape}")
         if not np.can_cast(result.dtype, target.dtype, "same_kind"):

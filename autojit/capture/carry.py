@@ -336,7 +336,8 @@ class Carry(Branches):
                 value = self._as_scalar(value)
             elif not isinstance(value, Arr) or not (is_own or is_scalar) or id(value.storage) in seen:
                 raise CannotCapture("long-loop", f"`{name}` is another view or object in each iteration")
-            if not all(_in_c_order(each) for each in (value, initial.get(name) if name in heads else None)):
+            before = initial.get(name) if name in heads else None
+            if not _in_c_order(value) or not (_in_c_order(before) or before.dummy.ndim == 1):
                 raise CannotCapture("long-loop", f"`{name}` is not in C order, and its order may change in the loop")
             seen.add(id(value.storage))
             ends[name] = value
@@ -348,6 +349,10 @@ class Carry(Branches):
                         names.unstable[name] = value.dtype
             else:
                 last.append(name)
+        for before in [initial[name] for name, head in heads.items() if head.storage in self.laid_out]:
+            if isinstance(before, Arr) and before.kind == "array":
+                self.layout_matters(before)
+                stable = stable and _in_c_order(before)  # only the first iteration may meet gaps
         if self.has_chosen:
             refuse_unclear(heads, ends, written, self.holders())
         handed = {id(value.storage): value for value in ends.values()}
@@ -490,4 +495,4 @@ def _ascii(name: str) -> str | None:
 
 
 def _in_c_order(value: Any) -> bool:
-    return not isinstance(value, Arr) or value.dummy.ndim < 2 or value.dummy.flags.c_contiguous
+    return not isinstance(value, Arr) or value.kind != "array" or value.dummy.flags.c_contiguous

@@ -5,8 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from autojit.capture.values import Arr
+from autojit.errors import refusal
 from autojit.ops.contraction import labels, summed
+
+
+def check_subscripts(text: str, ndims: Sequence[int]) -> None:
+    """Let NumPy read subscripts, which say nothing about lengths.
+
+    Raises:
+        CannotCapture: NumPy raises.
+    """
+    try:
+        np.einsum(text, *(np.zeros((1,) * ndim) for ndim in ndims))
+    except Exception as error:
+        raise refusal(error) from None
 
 
 def is_one_product(text: Any, operands: Sequence[Any], optimize: Any) -> bool:

@@ -59,6 +59,8 @@ def is_index_tuple(value: Any) -> bool:
 def from_list(self: Any, value: Any, dtype: np.dtype) -> Any:
     """A list or number that goes into an array of a dtype; arrays and all that needs no look stay as they are.
 
+    NumPy rounds each item to the dtype by itself: Python's ints by way of a double, its own at once.
+
     Raises:
         CannotCapture: A number does not fit, or only the run knows whether it does.
     """
@@ -66,10 +68,7 @@ def from_list(self: Any, value: Any, dtype: np.dtype) -> Any:
         return value
     items = self.flatten(value)[1] if is_list(value) else [value]
     if dtype.kind not in "iu":
-        known = [item.value for item in items if isinstance(item, Known)]
-        if is_list(value) and len(known) == len(items) and any(type(k) is int and abs(k) > EXACT_INT for k in known):
-            return self.fresh_constant(self.ask(np.array, self.static(value), dtype))  # by way of a double
-        return self.as_array(value) if is_list(value) else value
+        return self.as_array(value, dtype if dtype.kind in "fc" else None) if is_list(value) else value
     if all(isinstance(item, Known) for item in items):
         made = self.ask(np.array, self.static(value), dtype)
         return self.fresh_constant(made) if is_list(value) else value

@@ -31,6 +31,7 @@ class Memory:
         self.builder: CaptureBuilder = self.root  # the graph being grown: the region's, or the body of a loop
         self.journal: list[tuple[Storage, Operand]] = []  # storages written, with their contents before
         self.reads: list[Storage] = []  # storages read, in order
+        self.laid_out: list[Storage] = []  # storages of which something depends on the strides
         self.prologue = Prologue(parameters)
         self.line: SourceLine | None = None
         self._memo: dict[str, Any] = {}  # outside objects by their path
@@ -113,6 +114,7 @@ class Memory:
 
     def layout_matters(self, array: Arr) -> None:
         """The result depends on the strides of the caller's array: make them part of the key."""
+        self.laid_out.append(array.storage)
         root = next((value for value in self._memo.values() if _is_root(value, array.storage)), None)
         if root is not None:
             self.prologue.check(f"{array.storage.path}.strides == {root.dummy.strides!r}", "the strides are the same")

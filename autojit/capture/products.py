@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.einsum import check_subscripts
 from autojit.capture.python_numbers import bounds_of
 from autojit.capture.reduced import Reductions
 from autojit.capture.values import Arr, Items, Known, Ragged, Span
@@ -217,14 +218,13 @@ def labels_of(op: Op, ndims: list[int], params: dict[str, Any]) -> tuple[list[st
     """A letter for each axis of each operand, and those of the result; `None` where there is no rule."""
     if op.name == "np.einsum":
         text = params["subscripts"].replace(" ", "")
+        check_subscripts(params["subscripts"], ndims)
         if "." in text:
             return None
         given, arrow, result = text.partition("->")
         labels = given.split(",")
         if not arrow:
             result = "".join(sorted(label for label in set(given) - {","} if given.count(label) == 1))
-        if [len(own) for own in labels] != ndims:
-            raise CannotCapture("raises", "ValueError: einsum subscripts that do not fit their operands")
         return labels, result
     if len(ndims) != 2 or 0 in ndims:
         return None

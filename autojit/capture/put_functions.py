@@ -112,7 +112,7 @@ def rule_place(self: Any, array: Any, mask: Any, values: Any) -> Any:
 
 def _put_where(self: Any, array: Any, mask: Any, values: Any, name: str) -> Any:
     array = target_of(array, name)
-    mask, values = self.as_array(mask), self.as_array(exactly(self, values, array))
+    mask, values = self.as_array(mask), self.as_array(exactly(self, values, array), array.dtype)
     if mask.shape != array.shape or values.shape not in ((), array.shape):
         raise CannotCapture("keyword", f"`{name}` with a mask or values of another shape than the array's")
     choose(self, array, mask, values)
@@ -161,6 +161,8 @@ def rule_copyto(
             raise CannotCapture("raises", "TypeError: cannot cast array data")
     else:
         self.ask(np.copyto, np.zeros((), target.dtype), value.value, self.static(casting))
+    if is_number:
+        value = self.as_array(source, target.dtype)
     if isinstance(where, Known) and where.value is True:
         self.setitem(target, Known(Ellipsis), value)
         return Known(None)
@@ -171,7 +173,7 @@ def rule_copyto(
     vector_is_apart(target, Index((Ellipsis,)), [], value)
     if not isinstance(value, Arr):
         value = exactly(self, value, target)
-    choose(self, target, mask, self.as_array(value))
+    choose(self, target, mask, self.as_array(value, target.dtype))
     return Known(None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -45,12 +46,17 @@ class RaggedFunctions(WhereReductions):
         name = next((text for known, text in _SHAPES.items() if known is function), None)
         if name is None:
             return NotImplemented
-        if name == "size" and (len(args) > 1 or kwargs):
-            axis = self.static(kwargs.get("axis", args[-1]))
-            if axis is None:
-                return self.array_attribute(args[0], name)
-            return self.array_attribute(args[0], "shape").items[axis]
-        return self.array_attribute(args[0], name)
+        given = [*args[1:], *kwargs.values()]
+        if not given:
+            return self.array_attribute(args[0], name)
+        if name != "size" or len(given) > 1 or not kwargs.keys() <= {"axis"}:
+            raise CannotCapture("raises", f"TypeError: the arguments of `np.{name}`")
+        axis, lengths = self.static(given[0]), self.array_attribute(args[0], "shape").items
+        self.ask(np.size, np.zeros((1,) * len(lengths)), axis)
+        if axis is None:
+            return self.array_attribute(args[0], name)
+        found = [lengths[place] for place in normalize_axis_tuple(axis, len(lengths))]
+        return functools.reduce(lambda one, other: self.operate("Mult", one, other), found) if found else Known(1)
 
     def _ragged_function(self, function: Any, array: Ragged, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if any(function is known for known in _FLIPS):

@@ -317,10 +317,12 @@ class RowLoops(CarriedAttributes):
         """An `Items` for a sequence value."""
         return Items(list, list(self.each(value))) if isinstance(value, Rows) else super().as_items(value)
 
-    def as_array(self, value: Any) -> Arr:
-        """`np.asarray` of nested sequences of scalars and arrays."""
+    def as_array(self, value: Any, dtype: np.dtype | None = None) -> Arr:
+        """`np.asarray` of nested sequences of scalars and arrays; numbers are rounded to a dtype one by one."""
         if not isinstance(value, Rows):
-            return super().as_array(value)
+            return super().as_array(value, dtype)
+        if value.spec.weak and value.spec.dtype.kind == "i" and dtype not in (None, np.int64, np.float64):
+            raise CannotCapture("argument-type", f"a list of Python ints of the run as an array of `{dtype}`")
         _ = value.count  # must be known
         return self.fresh(self.read(value.array))
 

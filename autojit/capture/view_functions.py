@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.einsum import is_one_product
+from autojit.capture.einsum import check_subscripts, is_one_product
 from autojit.capture.histograms import histogram
 from autojit.capture.lengths import filled_up
 from autojit.capture.lists import check_parts, from_list, is_index_tuple, is_list
@@ -164,6 +164,7 @@ def _rule_einsum(self: Any, subscripts: Any, *operands: Any, **kwargs: Any) -> A
         if set(given) == set(taken):  # nothing is summed: NumPy gives a view
             if kwargs or len(given) != len(taken) or "." in text or len(taken) != array.dummy.ndim:
                 raise CannotCapture("keyword", "a view made by `np.einsum`")
+            check_subscripts(text, [array.dummy.ndim])
             return self.transpose(array, tuple(taken.index(label) for label in given))
     for operand in operands:
         if isinstance(operand, Arr):
@@ -215,10 +216,12 @@ def _rule_asarray(self: Any, value: Any, dtype: Any = Known(None), *args: Any, *
         raise CannotCapture("argument-type", f"an array of dtype `{self.dtype_of(wanted)}`")
     if wanted is not None and not isinstance(value, Arr):
         value = from_list(self, value, self.dtype_of(wanted))
-    is_alike = wanted is not None and self.dtype_of(wanted).kind in "fc"  # to these both are converted alike
-    if not is_alike and not (isinstance(value, Arr) and value.is_native):
+    inexact = self.dtype_of(wanted) if wanted is not None and self.dtype_of(wanted).kind in "fc" else None
+    if inexact is None and not (isinstance(value, Arr) and value.is_native):
         self.make_sure(value)
-    array = self.as_array(plain(value))
+    if inexact not in (None, np.float64, np.complex128) and isinstance(value, Arr) and value.dtype.kind == "i":
+        self.make_sure(value)  # of these ints only Python's are rounded twice
+    array = self.as_array(plain(value), inexact)
     order = self.static(kwargs.get("order", Known(None)))
     copy = self.static(kwargs.get("copy", Known(None)))
     if order not in (None, "C", "F", "A", "K"):

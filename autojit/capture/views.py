@@ -189,6 +189,8 @@ class Views(Recorder):
             return self.builder.const(held[()])
         if number.spec.dtype.kind == "i" and dtype.kind in "iu" and dtype != np.int64:
             raise CannotCapture("data-branch", "an assignment in a branch of a Python int that may not fit")
+        if number.spec.dtype.kind == "i" and dtype.kind in "fc":  # which may be rounded twice
+            return self._node("pack", [number], {"shape": (), "dtype": dtype})[0]
         return self._node("np.broadcast_to", [number], {"shape": ()})[0]
 
     def _node(self, name: str, inputs: list[Operand], params: dict[str, Any]) -> Any:
@@ -360,14 +362,18 @@ class Views(Recorder):
             raise CannotCapture("raises", "a slice bound that is not an integer")
         return int(value)
 
-    def as_array(self, value: Any) -> Arr:
-        """`np.asarray` of nested sequences of scalars and arrays."""
-        if isinstance(value, Arr):
-            is_number = value.kind == "python"  # of which an array is no view
-            return self.apply(TABLE["np.broadcast_to"], [value], {"shape": ()}) if is_number else value
+    def as_array(self, value: Any, dtype: np.dtype | None = None) -> Arr:
+        """`np.asarray` of nested sequences of scalars and arrays; numbers are rounded to a dtype one by one.
+
+        What is an array already keeps its dtype.
+        """
+        if isinstance(value, Arr) and value.kind != "python":
+            return value
         if isinstance(value, Known) and isinstance(value.value, list | tuple):
             value = self.open(value)
-        if isinstance(value, Sym | LoopInt) or (isinstance(value, Known) and not isinstance(value.value, list | tuple)):
+        if isinstance(value, Arr | Sym | LoopInt | Known):  # a number, of which an array is no view
+            if dtype is not None:
+                return self.apply(TABLE["np.full"], [value], {"shape": (), "dtype": dtype})
             return self.apply(TABLE["np.broadcast_to"], [value], {"shape": ()})
         if not isinstance(value, Items) or isinstance(value.items, dict):
             raise CannotCapture("argument-type", f"{describe(value)} as an array")
@@ -375,18 +381,30 @@ class Views(Recorder):
         if len(flat) > MOST and any(isinstance(item, Arr | Sym) for item in flat):
             raise CannotCapture("budget", f"a list of {len(flat)} numbers and arrays as an array")
         if not any(isinstance(item, Arr | Sym) for item in flat):
-            return self.fresh_constant(self.ask(np.array, self.static(value)))
+            return self.fresh_constant(self._of_constants(self.static(value), dtype))
         if any(isinstance(item, Arr) and item.dummy.ndim for item in flat):
-            arrays = [self.as_array(item) for item in value.items]
+            arrays = [self.as_array(item, dtype) for item in value.items]
+            if dtype is not None:
+                arrays = [self.apply(TABLE["astype"], [array], {"dtype": dtype}) for array in arrays]
             stacked = self.apply(TABLE["np.stack"], arrays, {"axis": 0})
             return self.fresh(self.read(stacked))  # in C order, which that of `np.stack` may not be
-        specs = [self.operand(item).spec for item in flat]
-        dtype = self.ask(np.result_type, *(_sample(spec) for spec in specs))
-        if all(spec.kind == "python" for spec in specs):
-            dtype = self.ask(lambda: np.array([_sample(spec) for spec in specs]).dtype)
-        else:
-            dtype = self.ask(lambda: np.array([np.asarray(_sample(spec)) for spec in specs]).dtype)
+        dtype = self._dtype_of_items(flat) if dtype is None else dtype
         return self.apply(TABLE["pack"], flat, {"shape": shape, "dtype": dtype})
+
+    def _of_constants(self, items: Any, dtype: np.dtype | None) -> np.ndarray:
+        made = self.ask(np.array, items)
+        are_large = made.dtype == object and all(type(item) in (int, float) for item in made.flat)
+        if dtype is None or not (are_large or np.can_cast(made.dtype, dtype, "same_kind")):
+            return made
+        with np.errstate(all="ignore"):
+            return self.ask(np.array, items, dtype)
+
+    def _dtype_of_items(self, items: list[Any]) -> np.dtype:
+        specs = [self.operand(item).spec for item in items]
+        self.ask(np.result_type, *(_sample(spec) for spec in specs))
+        if all(spec.kind == "python" for spec in specs):
+            return self.ask(lambda: np.array([_sample(spec) for spec in specs]).dtype)
+        return self.ask(lambda: np.array([np.asarray(_sample(spec)) for spec in specs]).dtype)
 
     def fresh_constant(self, array: np.ndarray) -> Arr:
         """An array with known contents, made anew by each run: the user may write to it."""

@@ -81,17 +81,24 @@ def _clip_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> An
 
 def _bound(operand: Any, x: Any, array: Spec, dtype: np.dtype, lower: bool, trap: Callable[[Any], None]) -> Any:
     """A bound in the result's dtype. A Python int that this cannot hold bounds no integers, or raises."""
-    if operand.spec.weak and operand.spec.dtype.kind == "i" and dtype.kind in "iu":
+    if not (operand.spec.weak and operand.spec.dtype.kind == "i"):
+        return exact.cast(x, dtype)
+    value = operand.value if isinstance(operand, Const) else x
+    if dtype.kind in "iu":
         info = np.iinfo(dtype)
         least, most = int(info.min), min(int(info.max), 2**63 - 1)
-        value = operand.value if isinstance(operand, Const) else x
         is_kept = array.dtype == np.bool_  # NumPy drops what bounds nothing for arrays of integers alone
         if lower or is_kept:
             trap_if(value > most, trap)
         if not lower or is_kept:
             trap_if(value < least, trap)
         x = jnp.clip(x, max(least, -(2**63)), most)
-    return exact.cast(exact.as_python_float(x, dtype) if operand.spec.weak else x, dtype)
+    bound = exact.cast(exact.as_python_float(x, dtype), dtype)
+    if lower or array.dtype.kind not in "iu" or array.dtype == dtype or np.iinfo(array.dtype).max >= 2**63:
+        return bound
+    # What no element of the array exceeds is dropped as well, though the lower bound may be an array that does.
+    nothing = np.asarray(np.inf if dtype.kind == "f" else np.iinfo(dtype).max, dtype)
+    return jnp.where(value >= np.iinfo(array.dtype).max, nothing, bound)
 
 
 ROWS: tuple[Op, ...] = (

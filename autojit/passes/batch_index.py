@@ -415,8 +415,9 @@ def write_rows(batch: Batch, base: Lane, stored: Lane, index: Index, operands: S
             raise Refused("a masked write has a batched form for whole masks and numbers only")
         _check_stored(batch, stored, base.spec.dtype)
         tail = batch.common([base, mask, stored])
-        value = batch.as_python_float(stored, batch.array(batch.aligned(stored, tail)), base.spec.dtype)
-        value = batch.cast(value, base.spec.dtype)
+        dtype = base.spec.dtype
+        value = batch.as_python_float(stored, batch.array(batch.aligned(stored, tail), dtype), dtype)
+        value = batch.cast(value, dtype)
         return batch.lane(
             batch.call("np.where", [batch.aligned(mask, tail), value, batch.aligned(base, tail)]), spec, tail
         )

@@ -65,8 +65,18 @@ def _function(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
         joins = spec_of_lane.weak and len(lanes) > 1 and not (is_choice and place == 0)
         return spec.dtype if joins else spec_of_lane.dtype
 
-    operands = [batch.strong(lane, dtype_of(place, lane.spec), tail) for place, lane in enumerate(lanes)]
+    operands = [batch.strong(lane, dtype_of(place, lane.spec), tail, is_choice) for place, lane in enumerate(lanes)]
     return _one(batch, node, batch.call(node.op.name, operands, **node.keywords), tail)
+
+
+def _clip(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
+    array, upper = lanes[0].spec.dtype, lanes[2]
+    is_int = upper.batched and upper.spec.weak and upper.spec.dtype.kind == "i"
+    if is_int and array.kind in "iu" and array != node.outputs[0].spec.dtype:
+        form = upper.form
+        if form is None or form.symbols or batch.trips.bounds(form)[1] >= np.iinfo(array).max:
+            raise Refused("NumPy drops a Python int that bounds no integer of the array")
+    return _function(batch, node, lanes)
 
 
 def _python(name: str) -> Rule:
@@ -372,8 +382,17 @@ def _pack(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
     spec = node.outputs[0].spec
     for lane in lanes:
         batch.check_fits(lane, spec.dtype)
-    values = [batch.cast(batch.rows(lane), spec.dtype) for lane in lanes]
+    values = [_item_of(batch, lane, spec.dtype) for lane in lanes]
     return _one(batch, node, batch.reshape(batch.call("np.stack", values, axis=1), (batch.count, *spec.shape)))
+
+
+def _item_of(batch: Batch, lane: Lane, dtype: np.dtype) -> Operand:
+    """The rows of what becomes an item of a `dtype`."""
+    if lane.batched:
+        return batch.cast(batch.as_python_float(lane, batch.rows(lane), dtype), dtype)
+    assert lane.operand is not None
+    value = batch.cast(batch.array(lane.operand, dtype), dtype)
+    return batch.call("np.broadcast_to", [value], shape=(batch.count, *lane.spec.shape))
 
 
 def _triangle(batch: Batch, node: Node, lanes: Sequence[Lane]) -> list[Lane]:
@@ -422,6 +441,7 @@ RULES: dict[str, Rule] = {
     "py_modulo": _divide_ints("np.remainder"),
     "astype": _astype,
     "np.power": _power,
+    "np.clip": _clip,
     "np.dot": _product,
     "np.matmul": _product,
     "np.outer": _np_outer,
@@ -448,7 +468,7 @@ RULES |= {name: _math(name.removeprefix("math.")) for name in TABLE.rows if name
 RULES |= dict.fromkeys(["item", "item_float", "item_int", "item_bool", "item_complex"], _item)
 RULES |= dict.fromkeys(
     "np.where np.real np.imag np.angle np.isreal np.iscomplex np.isposinf np.isneginf np.nan_to_num np.isclose "
-    "np.sinc np.round np.fix np.clip".split(),
+    "np.sinc np.round np.fix".split(),
     _function,
 )
 RULES |= dict.fromkeys(

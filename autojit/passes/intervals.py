@@ -247,6 +247,15 @@ def _root(a: Interval) -> Iterable[float]:
     return [math.sqrt(max(a.low, 0.0)), math.sqrt(max(a.high, 0.0))]
 
 
+def _clip(node: Node, given: Sequence[Interval]) -> Interval:
+    dtype, (array, _, bound) = node.outputs[0].spec.dtype, node.specs
+    a, low, high = (cast(one, spec.dtype, dtype) for one, spec in zip(given, node.specs, strict=True))
+    raised = _maximum(a, low)
+    found = _minimum(raised, high)
+    is_dropped = bound.weak and array.dtype.kind in "iu" and given[2].high >= np.iinfo(array.dtype).max
+    return Interval(found.low, raised.high) if is_dropped else found
+
+
 def _converted(node: Node, given: Sequence[Interval]) -> Interval:
     return _truncated(given[0], node.specs[0].dtype, node.outputs[0].spec.dtype)
 
@@ -347,7 +356,7 @@ _RULES: dict[str, Rule] = {
     **_each("np.absolute np.fabs py_absolute", _exact(_absolute)),
     **_each("np.maximum", _exact(_maximum)),
     **_each("np.minimum", _exact(_minimum)),
-    **_each("np.clip", _exact(lambda a, low, high: _minimum(_maximum(a, low), high))),
+    **_each("np.clip", _clip),
     **_each("np.floor", _step(math.floor)),
     **_each("np.ceil", _step(math.ceil)),
     **_each("np.trunc np.fix", _step(math.trunc)),

@@ -134,11 +134,11 @@ class Batch:
         filled = self.array(lane.operand)
         return self.call("np.broadcast_to", [filled], shape=(self.count, *lane.spec.shape))
 
-    def array(self, operand: Operand) -> Operand:
-        """A Python scalar as an array without axes: it takes no part in promotion any more as such."""
+    def array(self, operand: Operand, dtype: np.dtype | None = None) -> Operand:
+        """A Python scalar as an array without axes, of a dtype: it takes no part in promotion any more as such."""
         if operand.spec.kind != "python":
             return operand
-        return self.call("np.full", [operand], shape=(), dtype=operand.spec.dtype)
+        return self.call("np.full", [operand], shape=(), dtype=operand.spec.dtype if dtype is None else dtype)
 
     def _indices(self, lane: Lane) -> Value:
         assert lane.form is not None
@@ -189,8 +189,8 @@ class Batch:
         """The value, not a Python scalar, in another dtype."""
         return value if value.spec.dtype == dtype else self.call("astype", [value], dtype=dtype)
 
-    def strong(self, lane: Lane, dtype: np.dtype, tail: int) -> Operand:
-        """The aligned value; a Python number becomes what NumPy's promotion makes of it.
+    def strong(self, lane: Lane, dtype: np.dtype, tail: int, by_array: bool = False) -> Operand:
+        """The aligned value; a Python number becomes what NumPy's promotion makes of it, `by_array` by way of an array.
 
         Raises:
             Refused: An integer that does not fit.
@@ -201,7 +201,7 @@ class Batch:
         if dtype == np.bool_:
             raise Refused("of a Python number beside arrays only its truth would be left")
         self.check_fits(lane, dtype)
-        return self.cast(self.as_python_float(lane, value, dtype), dtype)
+        return self.cast(value if by_array else self.as_python_float(lane, value, dtype), dtype)
 
     def as_python_float(self, lane: Lane, value: Operand, dtype: np.dtype) -> Operand:
         """A lane's value that is about to become a `dtype`: of Python ints NumPy makes Python floats on the way."""
