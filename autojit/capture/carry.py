@@ -91,8 +91,8 @@ class Carry(Branches):
     def _guess(self, body: list[ast.stmt], names: Names) -> list[Storage]:
         """Begin with what the same loop carried when it was met before: an outer loop's body is interpreted often."""
         carried, storages = self._known_carry.get(id(body), ([], []))
-        env = self.frame.env
-        names.carried += [name for name in carried if name in names.exposed and name in env]
+        env, names.is_pruned = self.frame.env, False
+        names.carried += [n for n in carried if n in names.exposed and n in env and n not in names.carried]
         reachable = {id(storage) for storage in (*self.arrays, *self.holders())}
         return [storage for storage in storages if id(storage) in reachable]
 
@@ -121,10 +121,11 @@ class Carry(Branches):
             heads = {name: self._head(name, initial.get(name), inner, names.either.get(name)) for name in names.carried}
             slots = [head.storage.value for head in heads.values()]
             slots += [head.python for head in heads.values() if head.python is not None]
+            earlier: dict[str, Opaque] = {}
             for name in names.bound:
                 if name not in names.exposed and name not in heads:
                     why = f"`{name}` may have its value of an earlier iteration"
-                    env[name] = Opaque("long-loop", why, unset=_may_be_unset(initial.get(name)))
+                    env[name] = earlier[name] = Opaque("long-loop", why, unset=_may_be_unset(initial.get(name)))
             env.update(heads)
             for storage in storages:
                 slot = inner.input(storage.spec, _name_of(storage, initial))
@@ -137,6 +138,7 @@ class Carry(Branches):
             at_head = {name: env.get(name) for name in names.bound}
             kept = [name for name, head in heads.items() if head.storage.shared]
             leaving = self._meet(self.block(body), course, index, [heads[name] for name in kept], names, orelse)
+            env.update({n: initial[n] for n, unknown in earlier.items() if n in initial and env.get(n) is unknown})
             if is_changed(containers):
                 raise CannotCapture("long-loop", "a list or dict is changed in it")
             if self.asked_since(then):
@@ -146,7 +148,7 @@ class Carry(Branches):
             fresh = [s for s, old in written.values() if not inner.owns(old) and s not in storages]
             more = [n for n in names.bound if n not in heads and self._must_carry(n, names, initial, at_head, entered)]
             unsure = {n: value.dtype for n in heads if is_unsure(value := env.get(n)) and n not in names.either}
-            if fresh or more or unsure:
+            if fresh or more or unsure or names.prune(storages, heads, written, env):
                 names.carried += more
                 names.either.update(unsure)
                 return None, fresh, False
@@ -176,7 +178,9 @@ class Carry(Branches):
         value = self.frame.env.get(name)
         if name in names.exposed:
             return value is not at_head[name]
-        if name in names.dropped or name not in names.live or initial.get(name) is None:
+        if name in names.dropped or name not in names.live:
+            return False
+        if initial.get(name) is None or value is initial[name]:
             return False
         keeps = isinstance(value, Opaque) or not entered
         if keeps and not can_be_head(initial[name], value):
@@ -327,7 +331,8 @@ class Carry(Branches):
                     continue
                 if not (entered and (is_own or is_scalar)) or name in names.dropped:
                     is_one = isinstance(value, Known | Sym) or any(value is each for each in initial.values())
-                    constant = entered and is_one  # it means the same object in every iteration
+                    # It means the same object in every iteration; the one that it has meant, without any, too.
+                    constant = value is initial.get(name) or (entered and is_one)
                     unset = _may_be_unset(initial.get(name)) and (not entered or _may_be_unset(value))
                     unknown = Opaque("long-loop", f"`{name}` after a loop that is compiled", unset=unset)
                     after[name] = value if constant else unknown

@@ -54,6 +54,7 @@ class Names:
         dropped: Those that have no known value after the loop.
         either: NumPy scalars that are Python numbers at first: their dtypes. Whether they still are is carried too.
         unstable: Python numbers that an iteration makes NumPy scalars of these dtypes.
+        is_pruned: Whether `prune` has dropped what need not be carried.
     """
 
     bound: list[str]
@@ -63,11 +64,35 @@ class Names:
     dropped: set[str] = field(default_factory=set)
     either: dict[str, np.dtype] = field(default_factory=dict)
     unstable: dict[str, np.dtype] = field(default_factory=dict)
+    is_pruned: bool = False
 
     @property
     def dead(self) -> list[str]:
         """The names that nobody reads after the loop."""
         return [name for name in self.bound if name not in self.live]
+
+    def prune(
+        self, storages: list[Storage], heads: Mapping[str, Any], written: Container[int], env: Mapping[str, Any]
+    ) -> bool:
+        """Carry no more what an iteration leaves as it is; whether there was some.
+
+        The loop has been met before, with other values or on a way that was taken back. What is carried is written: it
+        may be read-only, or another thread's.
+
+        Args:
+            storages: Those that are carried.
+            heads: What the carried names mean at the head of an iteration.
+            written: The `id`s of the storages that it writes.
+            env: What the names mean at its end.
+        """
+        if self.is_pruned:
+            return False  # it might be found again, and so on
+        idle = [name for name, head in heads.items() if env.get(name) is head]
+        spared = [storage for storage in storages if id(storage) not in written]
+        self.carried[:] = [name for name in self.carried if name not in idle]
+        storages[:] = [storage for storage in storages if storage not in spared]
+        self.is_pruned = bool(idle or spared)
+        return self.is_pruned
 
 
 @dataclass(slots=True)

@@ -46,7 +46,7 @@ class Loops(Carry):
         """As that of all branches; flags from outside are remembered."""
         found = super().test(node)
         shared = frozenset(self.shared) if self.frame is self.region_frame else frozenset()
-        self.polled.note(node, found, self.frame.local_names - shared)
+        self.polled.note(node, found, self.frame.local_names - shared, self.frame.env)
         return found
 
     def _run_For(self, node: ast.For) -> Signal:
