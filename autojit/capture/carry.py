@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.branches import RAISED, Branches, Condition, Exit
+from autojit.capture.branches import RAISED, Condition, Exit
 from autojit.capture.build import BodyBuilder
-from autojit.capture.ints import carried_ints, carried_on
+from autojit.capture.heads import Heads, ascii_name
+from autojit.capture.ints import carried_on
 from autojit.capture.loop_parts import (
     Body,
     Course,
@@ -29,22 +30,19 @@ from autojit.capture.loop_parts import (
     refuse_unclear,
 )
 from autojit.capture.overlap import are_apart
-from autojit.capture.python_numbers import bounds_of
 from autojit.capture.regions import BREAK, CONTINUE, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.trades import FOREVER, Trades
 from autojit.capture.undo import containers_of, is_changed
-from autojit.capture.values import Arr, Known, LoopInt, Opaque, Storage, Sym, make_dummy
+from autojit.capture.values import Arr, Known, LoopInt, Opaque, Storage, Sym
 from autojit.errors import CannotCapture
 from autojit.ir.graph import Graph, Operand, Value
-from autojit.ir.index import ends_of
-from autojit.ir.spec import Spec
 
 _MAX_DRY_RUNS = 6
 _INT64 = np.dtype(np.int64)
 
 
-class Carry(Branches):
+class Carry(Heads):
     """Dry runs of a loop's body."""
 
     loop_number = 0
@@ -116,9 +114,9 @@ class Carry(Branches):
         try:
             initial = dict(env)
             names.either.update({n: initial[n].dtype for n in names.carried if is_unsure(initial.get(n))})
-            index = self._index(course, inner)
+            index = self.index_of(course, inner)
             self.turns.append((course, index, outer.predicate))
-            heads = {name: self._head(name, initial.get(name), inner, names.either.get(name)) for name in names.carried}
+            heads = {name: self.head(name, initial.get(name), inner, names.either.get(name)) for name in names.carried}
             slots = [head.storage.value for head in heads.values()]
             slots += [head.python for head in heads.values() if head.python is not None]
             earlier: dict[str, Opaque] = {}
@@ -338,7 +336,7 @@ class Carry(Branches):
                     after[name] = value if constant else unknown
                     continue
             if isinstance(value, LoopInt | Sym | Known):
-                value = self._as_scalar(value)
+                value = self.as_scalar(value)
             elif not isinstance(value, Arr) or not (is_own or is_scalar) or id(value.storage) in seen:
                 raise CannotCapture("long-loop", f"`{name}` is another view or object in each iteration")
             before = initial.get(name) if name in heads else None
@@ -436,7 +434,7 @@ class Carry(Branches):
     def _leaf(self, part: Any, inner: BodyBuilder, heads: set[int], storages: list[Storage]) -> Arr:
         """A part of a returned value that an iteration has made, as what the loop hands out."""
         if isinstance(part, LoopInt | Sym):
-            part = self._as_scalar(part)
+            part = self.as_scalar(part)
         if isinstance(part, Arr) and part.kind != "array":
             return part
         if isinstance(part, Arr) and not part.steps and part.storage not in storages and _in_c_order(part):
@@ -444,59 +442,15 @@ class Carry(Branches):
                 return part
         raise CannotCapture("long-loop", "it returns another view or object in each iteration")
 
-    # ---- heads
-
-    def _index(self, course: Course, inner: BodyBuilder) -> LoopInt:
-        value = inner.input(Spec((), _INT64, "python"), "index")
-        static = course.static
-        bounds = [course.start, course.stop] if static is None else [Known(end) for end in ends_of(static)]
-        self.note_index(value.name, *bounds)
-        if static is not None:
-            low, high = ends_of(static)
-        else:
-            self.range_bounds += bounds
-            (first, top), (bottom, last) = map(bounds_of, bounds)
-            if course.step > 0:
-                low, high = first, None if last is None else last - 1
-            else:
-                low, high = None if bottom is None else bottom + 1, top
-        return LoopInt(value, low, high, (((value.name, 1),), 0))
-
-    def _head(self, name: str, value: Any, inner: BodyBuilder, dtype: np.dtype | None = None) -> Arr:
-        """What a carried name is bound to at the head of an iteration; a NumPy scalar where a `dtype` is given."""
-        if dtype is not None:
-            slot = inner.input(Spec((), dtype, "scalar"), _ascii(name))
-            flag, ints = inner.input(Spec((), np.dtype(bool), "python")), carried_ints(value)
-            return Arr(Storage(slot, slot.spec), (), make_dummy((), dtype), "scalar", python=flag, ints=ints)
-        shared = isinstance(value, Arr) and value.kind == "array" and not self.is_private(value)
-        if isinstance(value, Known | Sym | LoopInt):
-            value = self._as_scalar(value)
-        if not isinstance(value, Arr):
-            raise CannotCapture("long-loop", "it carries an object that is not an array or number")
-        spec = value.spec
-        slot = inner.input(spec, _ascii(name))
-        origins = value.storage.origins or (value.storage,) if self.has_chosen else ()
-        storage = Storage(slot, spec, shared=shared, origins=origins)
-        return Arr(storage, (), make_dummy(spec.shape, spec.dtype), spec.kind, several=True)
-
-    def _as_scalar(self, value: Any) -> Arr:
-        operand = self.operand(value)
-        return Arr(Storage(operand, operand.spec), (), make_dummy((), operand.spec.dtype), operand.spec.kind)
-
 
 def _name_of(storage: Storage, env: dict[str, Any]) -> str | None:
     """What the user calls the memory of an array."""
     names = (name for name, value in env.items() if isinstance(value, Arr) and value.storage is storage)
-    return next(filter(_ascii, names), None)
+    return next(filter(ascii_name, names), None)
 
 
 def _may_be_unset(value: Any) -> bool:
     return value is None or (isinstance(value, Opaque) and value.unset)
-
-
-def _ascii(name: str) -> str | None:
-    """A user's name that may stand in a graph."""
-    return name if name.isascii() else None
 
 
 def _in_c_order(value: Any) -> bool:

@@ -185,7 +185,7 @@ class RowLoops(CarriedAttributes):
         if is_number and value.value != value.value:
             raise CannotCapture("long-loop", f"`{one.name}` gets a NaN, which is found in it by identity")
         if is_number or isinstance(value, LoopInt):
-            return self._as_scalar(value)
+            return self.as_scalar(value)
         if isinstance(value, Arr) and value.python is None:
             is_own = self.is_private(value) and self.references(value.storage) == means
             is_own = is_own and not any(s is not value.storage and s.may_be(value.storage) for s in self.holders())
