@@ -96,7 +96,7 @@ def _is_long(node: Node, examples: Mapping[str, Any]) -> bool:
     if node.op.family != "loop":
         return False
     nodes = node.keywords["body"].nodes
-    bounds = [one.value if isinstance(one, Const) else examples.get(one.name) for one in node.inputs[:2]]
+    bounds: list[Any] = [one.value if isinstance(one, Const) else examples.get(one.name) for one in node.inputs[:2]]
     if None in bounds or any(one.op.family == "loop" for one in nodes):
         return True
     trips = len(range(*map(int, bounds), node.keywords["step"]))

@@ -72,7 +72,7 @@ def _tell(frame: Any) -> None:
 
 
 #: What the handler calls, which cannot be another object later, but does another thing.
-_answers = functools.partial(_tell)
+_answers: Any = functools.partial(_tell)
 _handler = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_CallFrame))(_answers)
 
 
