@@ -99,5 +99,6 @@ def _is_long(node: Node, examples: Mapping[str, Any]) -> bool:
     bounds: list[Any] = [one.value if isinstance(one, Const) else examples.get(one.name) for one in node.inputs[:2]]
     if None in bounds or any(one.op.family == "loop" for one in nodes):
         return True
-    trips = len(range(*map(int, bounds), node.keywords["step"]))
+    start, stop = bounds
+    trips = len(range(int(start), int(stop), node.keywords["step"]))
     return trips * sum(max(_SMALL, value.spec.nbytes) for one in nodes for value in one.outputs) > _MOST_BYTES
