@@ -219,14 +219,54 @@ def test_rows_and_columns():
     assert taken and set(zip(*np.nonzero(y != -1.0), strict=True)) == {(k, j) for k in (2, 3) for j in (0, 3, 4)}
 
 
+def before_the_first(y, i):
+    for j in range(i, 0, 3):
+        if j >= -8:
+            y[j] = 1.0
+
+
+def data_before_the_first(y, i):
+    for j in range(i, 0, 5):
+        if y[j + 30] > 0 and j > -8:
+            y[j] = 2.0
+
+
+@pytest.mark.parametrize("function", [before_the_first, data_before_the_first])
+def test_places_that_lie_before_the_first(function):
+    fast = aj.autocluster(policy="eager")(function)
+    for i in (-10, -10, -19, -16, -7):
+        ours, theirs = np.zeros(8 if function is before_the_first else 40), None
+        if function is data_before_the_first:
+            ours[12:] = 1.0
+        theirs = ours.copy()
+        fast(ours, i)
+        function(theirs, i)
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_what_is_put_back_may_be_rounded():
+    def rounds(y, x, i, n):
+        c = bool(x[0] > 0)
+        k = i if c else n
+        y[k] = np.where(c, 1.5, y[k])
+
+    fast = aj.autocluster(policy="eager")(rounds)
+    for sign, i, n in [(1, 0, 1), (1, 1, 2), (-1, 2, 3)]:
+        ours, theirs = np.full(4, 2**53 + 1), np.full(4, 2**53 + 1)
+        fast(ours, np.array([sign]), i, n)
+        rounds(theirs, np.array([sign]), i, n)
+        np.testing.assert_array_equal(ours, theirs)
+
+
 def test_spans():
     a = list(range(10))
-    for low in range(-10, 10):
+    for low in range(-14, 10):
         for high in range(low, 10):
-            wanted = {k % 10 for k in range(low, high)}
-            assert wanted <= set(a[span(low, high)])
-            if low >= 0 or high <= 0:
-                assert wanted == set(a[span(low, high)])
+            for step in (1, 2, 3):
+                wanted = {k % 10 for k in range(low, high, step) if -10 <= k}
+                assert wanted <= set(a[span(low, high, step)])
+                if low >= 0 or (high <= 0 and step == 1):
+                    assert wanted == set(a[span(low, high, step)])
     assert a[span(5, 2)] == [] and a[span(1, 9, 3)] == [1, 4, 7] and a[span(-1, 0)] == [9]
     assert Extent(Bound(3), Bound(2)).text(str) == "span(3, 2, 1)"
     assert Extent(Bound(-1, (("i", 2), ("j", -1))), Bound(0, (("i", 1),))).text(str) == "span(2 * i + -1 * j + -1, i, 1)"

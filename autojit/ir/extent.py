@@ -52,7 +52,8 @@ def symbols_of(parts: Iterable[Part]) -> set[str]:
 
 
 def span(low: int, high: int, step: int = 1) -> slice:
-    """The slice from `low` to before `high`; the whole axis where places count from either end."""
+    """The slice from `low` to before `high`, or more: the whole axis where places count from either end."""
     if low >= 0:
         return slice(low, max(low, high), step)
-    return slice(low, high or None, step) if high <= 0 else slice(None)
+    # No steps: they would be counted from 0 where `low` lies before the first place, which a condition may allow.
+    return slice(low, high or None) if high <= 0 else slice(None)

@@ -36,7 +36,7 @@ def _parts(write: Write, level: _Level) -> tuple[Part, ...]:
     if write.index is not None or not write.target.spec.shape:
         return ()
     boxes = level.boxes(write.value, write.target)
-    if boxes is None or len(boxes) > MOST:
+    if boxes is None:
         return ()
     parts = [tuple(None if one is None else one.extent for one in box) for box in boxes]
     return tuple(parts) if all(any(part) for part in parts) else ()
@@ -71,7 +71,7 @@ class _Level:
         self.makers = {value.name: node for node in graph.nodes for value in node.outputs}
 
     def boxes(self, value: Operand, head: Value) -> list[_Box] | None:
-        """Where `value` may differ from `head`, of which it was made; `None` where nothing is known."""
+        """Where `value` may differ from `head`, of which it was made; `None` where too little is known, or too much."""
         found: list[_Box] = []
         while isinstance(value, Value) and value.name != head.name:
             node = self.makers.get(value.name)
@@ -86,6 +86,8 @@ class _Level:
                     return None
                 value, more = node.inputs[2 + number], inner
             found += [box for box in more if box not in found]
+            if len(found) > MOST:
+                return None
         return found if isinstance(value, Value) else None
 
     def _assigned(self, node: Node) -> _Box:
@@ -125,6 +127,8 @@ class _Level:
         item = node.inputs[1]
         made = self.makers.get(item.name) if isinstance(item, Value) else None
         if made is None or made.op.name != "np.where" or len(made.inputs) != 3:
+            return None
+        if made.outputs[0].spec.dtype != node.inputs[0].spec.dtype:  # what is there is rounded
             return None
         old = self.makers.get(made.inputs[2].name) if isinstance(made.inputs[2], Value) else None
         if old is None or old.op.name != "getitem" or old.params != node.params:
