@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import signal
 import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+from autojit.handlers import handler_of, numbers
 
 
 class SourceLine(NamedTuple):
@@ -446,8 +447,8 @@ def frames_of(error: BaseException) -> Iterator[tuple[types.FrameType, int]]:
 
 
 def _handlers() -> Iterator[types.CodeType]:
-    for number in signal.valid_signals():
-        handler: Any = signal.getsignal(number)
+    for number in numbers():
+        handler: Any = handler_of(number)
         while isinstance(handler, functools.partial):
             handler = handler.func
         if not isinstance(handler, types.FunctionType | types.MethodType):

@@ -14,7 +14,7 @@ import numpy as np
 
 from autojit.capture.builtin_calls import Builtins
 from autojit.capture.names import names
-from autojit.capture.plain import WRITE_FILES, call_method
+from autojit.capture.plain import WRITE_FILES, call_method, same_object
 from autojit.capture.protocols import is_plain, plain_attribute
 from autojit.capture.records import is_simple_record
 from autojit.capture.source import original_of, source_of
@@ -111,7 +111,8 @@ class Calls(Builtins):
             return self.call_partial(Partial(target.__self__, target.__name__), args, kwargs)
         if function.path is not None and self.find_row(target) is not None:
             # A node calls this very object; its guard asks for the code, or for the class.
-            self.prologue.check(f"{function.path} is {self.prologue.constant(target)}", "a function is the same object")
+            is_same = same_object(function.path, self.prologue.constant(target), target)
+            self.prologue.check(is_same, "a function is the same object")
         try:
             result = self.call_numpy(target, args, kwargs)
         except CannotCapture as error:

@@ -17,7 +17,7 @@ from autojit.capture.huge import in_digits, is_huge, wrap_bounds
 from autojit.capture.lengths import RowCount, note_shape, wrap_rows
 from autojit.capture.memory import Memory
 from autojit.capture.observed import Layouts, Observed, observe
-from autojit.capture.plain import SET_OPERATORS, check_text, is_fixed, no_set, own_rules, same_object
+from autojit.capture.plain import SET_OPERATORS, check_text, is_fixed, is_method, no_set, own_rules, same_object
 from autojit.capture.protocols import is_plain, refuse_classes
 from autojit.capture.source import original_of
 from autojit.capture.values import (
@@ -145,16 +145,16 @@ class Recorder(Memory):
             return Known(value, name)
         if issubclass(kind, types.MethodType):
             name = self.prologue.let("o", path)
-            is_same = f"type({name}) is {constant(kind)} and {name}.__func__ is {constant(value.__func__)}"
-            check(is_same, f"`{what}` is the same method")
+            function = constant(value.__func__)
+            check(f"type({name}) is {constant(kind)} and {name}.__func__ is {function}", f"`{what}` is the same method")
             return Known(value, name)
         if issubclass(kind, enum.Enum):
-            known = constant(value)
-            check(f"{path} is {known}", f"`{what}` is a certain `{kind.__name__}`")
+            check(f"{path} is {(known := constant(value))}", f"`{what}` is a certain `{kind.__name__}`")
             return Known(value, known)
         if issubclass(kind, (*_FUNCTIONS, types.ModuleType, type, np.errstate)):
-            check(same_object(path, constant(value), value), f"`{what}` is the same object")
-            return Known(value)
+            name = self.prologue.let("o", path) if is_method(value) else None  # equal ones are several objects
+            check(same_object(name or path, constant(value), value), f"`{what}` is the same object")
+            return Known(value, name)
         name = self.prologue.let("o", path)
         check(f"type({name}) is {constant(kind)}", f"`{what}` is of type {kind.__name__}")
         if issubclass(kind, np.ndarray):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from autojit.compile.disk import DiskCache
 from autojit.compile.executable import Executable
-from autojit.compile.garbage import holding
+from autojit.compile.garbage import uncollected
 from autojit.compile.heap import trim
 from autojit.compile.key import Key, cluster_key
 from autojit.ir.graph import Graph
@@ -108,7 +108,7 @@ class ExecutableCache:
 
     def _request(self, key: Key, make: Callable[[], Executable], may_wait: bool) -> tuple[Executable, bool]:
         while True:
-            with holding(self._lock):
+            with uncollected(), self._lock:
                 if (executable := self._entries.get(key)) is not None:
                     if key in self._entries:
                         self._entries.move_to_end(key)
@@ -124,7 +124,7 @@ class ExecutableCache:
                 may_wait = False
                 continue
             if pending.executable is not None:
-                with holding(self._lock):
+                with uncollected(), self._lock:
                     self._info.hits += 1
                 return pending.executable, False
         try:
@@ -132,7 +132,7 @@ class ExecutableCache:
             nbytes = executable.nbytes  # takes its time: not under the lock
             mine.executable = executable
         finally:
-            with holding(self._lock):
+            with uncollected(), self._lock:
                 if self._pending.get(key) is mine:
                     del self._pending[key]
                 if mine.executable is not None:
@@ -165,12 +165,12 @@ class ExecutableCache:
 
     def info(self) -> CacheInfo:
         """A copy of the counters."""
-        with holding(self._lock):
+        with uncollected(), self._lock:
             return replace(self._info, entries=len(self._entries))
 
     def clear(self) -> None:
         """Drop all executables and set the counters to zero. Executables in use stay valid."""
-        with holding(self._lock):
+        with uncollected(), self._lock:
             self._entries.clear()
             self._info = CacheInfo()
 

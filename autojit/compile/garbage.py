@@ -6,51 +6,46 @@ import contextlib
 import gc
 import os
 from collections.abc import Iterator
-from typing import Any
 
-#: More objects than are made meanwhile.
-_NEVER = 10_000_000
-#: What the program has set, once for each that is inside: the last one out puts it back.
-_held: list[tuple[int, int, int]] = []
-_last = gc.get_threshold()
+#: More objects than are made meanwhile, and no number that a program would choose.
+_NEVER = 10_000_019
+#: One for each that is inside: the last one out puts back what the program has set.
+_held: list[None] = []
+_programs = gc.get_threshold()
 
 
 @contextlib.contextmanager
 def uncollected() -> Iterator[None]:
-    """Look for no garbage while thousands of objects are made: that would take up to a third of the time.
+    """Look for no garbage while thousands of objects are made: that would take up to a third of the time. Nor while a
+    lock is held for a moment: a finalizer may wait for a thread that waits for the lock.
 
     Whether the program collects garbage at all is left as it is.
     """
-    global _last
-    before = gc.get_threshold()
-    if before[0] == _NEVER:  # another thread is inside, or just leaves
-        before = _last
-    _last = before
-    _held.append(before)
-    gc.set_threshold(_NEVER, *before[1:])
-    ours = gc.get_threshold()
+    global _programs
     try:
+        _held.append(None)
+        found = gc.get_threshold()
+        if found[0] != _NEVER:  # nobody else is inside, or the program has set another one meanwhile
+            _programs = found
+        gc.set_threshold(_NEVER, *_programs[1:])
         yield
     finally:
-        if before in _held:  # not in a process that was forked meanwhile
-            _held.remove(before)
-        if not _held and gc.get_threshold() == ours:  # the program has not changed it meanwhile
-            gc.set_threshold(*before)
-
-
-@contextlib.contextmanager
-def holding(lock: Any) -> Iterator[None]:
-    """Hold a lock for a moment in which no finalizer runs here: it may wait for a thread that waits for the lock."""
-    with uncollected(), lock:
-        yield
+        if _held:  # not in a process that was forked meanwhile
+            _held.pop()
+        if not _held:
+            _put_back()
 
 
 def _put_back() -> None:
+    if gc.get_threshold()[0] == _NEVER:
+        gc.set_threshold(*_programs)
+
+
+def _begin_again() -> None:
     """In a process that was forked, perhaps by another thread: nobody else does."""
-    if _held:
-        gc.set_threshold(*_held[0])
-        _held.clear()
+    _held.clear()
+    _put_back()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_put_back)
+    os.register_at_fork(after_in_child=_begin_again)

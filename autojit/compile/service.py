@@ -18,6 +18,7 @@ from autojit.compile.outside import has_arrived
 from autojit.compile.wire import Wire, wires
 from autojit.config import current
 from autojit.errors import AutojitError, comes_from_a_signal, expected
+from autojit.handlers import handler_of
 from autojit.jax_names import POSTPONED
 
 #: How often the process may end, as it starts or in the middle of its work, before nothing is given to it any more.
@@ -118,7 +119,7 @@ def _may_start() -> bool:
     is_python = os.path.basename(sys.executable or "").lower().startswith(("python", "pypy"))
     if os.name != "posix" or not is_python or getattr(sys, "frozen", False) or os.getpid() == 1:
         return False
-    return not callable(signal.getsignal(signal.SIGCHLD))
+    return not callable(handler_of(signal.SIGCHLD))
 
 
 class Service:

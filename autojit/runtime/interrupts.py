@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -11,6 +10,8 @@ from typing import Any
 
 from autojit.compile.outside import comes_from_outside
 from autojit.errors import frames_of
+from autojit.handlers import handler_of, numbers, set_handler
+from autojit.runtime.forks import in_child
 
 #: In the names of a plan: the number of the first line that changes an array of the caller's, and the text from there.
 COMMITS, COMMITTING = "autojit commits", "autojit's text of that"  # no names that a module might have
@@ -28,9 +29,10 @@ def _has_committed(error: BaseException) -> bool:
     return any(line >= frame.f_globals.get(COMMITS, sys.maxsize) for frame, line in frames_of(error))
 
 
-_SIGNALS = tuple(signal.valid_signals())
 #: What the runs of loops hold back that the main thread has taken over, and whose loops have not moved on yet.
 _runs: list[contextlib.ExitStack] = []
+#: What waits now: for each `deferred` that is open its thread, the handlers, and what stands in their place.
+_open: list[tuple[int, dict[int, Any], Any]] = []
 
 
 def _is_main() -> bool:
@@ -69,14 +71,16 @@ def deferred() -> Iterator[None]:
 
     with contextlib.ExitStack() as stack:  # each is done, also where an earlier one raises
         try:
-            for number in _SIGNALS:
-                handler = signal.getsignal(number)
+            _open.append((threading.get_ident(), before, note))
+            for number in numbers():
+                handler = handler_of(number)
                 if callable(handler):
                     before[number] = handler
                     with contextlib.suppress(ValueError, OSError):  # not every signal and interpreter can
-                        signal.signal(number, note)
+                        set_handler(number, note)
             yield
         finally:
+            _open[:] = [one for one in _open if one[2] is not note]
             for number, handler in before.items():
                 stack.callback(_run, came, number, handler)
             for number, handler in before.items():
@@ -84,11 +88,22 @@ def deferred() -> Iterator[None]:
 
 
 def _restore(number: int, note: Any, handler: Any) -> None:
-    if signal.getsignal(number) is note:  # the program has not changed it meanwhile
-        signal.signal(number, handler)
+    if handler_of(number) is note:  # the program has not changed it meanwhile
+        set_handler(number, handler)
 
 
 def _run(came: dict[int, None], number: int, handler: Any) -> None:
     # Called, not raised again: what waits for the signal at a file descriptor has been told already.
     if number in came:
         handler(number, sys._getframe())
+
+
+@in_child
+def _begin_again() -> None:
+    """In a process that another thread than the main one has forked: who has deferred something is not there."""
+    if any(thread != threading.get_ident() for thread, _, _ in _open):
+        for _, before, note in reversed(_open):
+            for number, handler in before.items():
+                _restore(number, note, handler)
+        _open.clear()
+        _runs.clear()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 from autojit.capture.early import early_regions
-from autojit.compile.garbage import holding
+from autojit.compile.garbage import uncollected
 from autojit.runtime.forks import when_cut_off
 from autojit.runtime.plan import Plan
 
@@ -21,34 +19,29 @@ class _Lock:
         self.lock = threading.RLock()
 
 
-#: Held by whoever changes the plans of a probe.
+#: Held by whoever changes the plans of a probe. Those that are dropped may have finalizers: they live till it is free.
 CHANGES = _Lock()
 when_cut_off(CHANGES.renew)
 
 
-@contextlib.contextmanager
-def changing(probe: Any) -> Iterator[tuple[Plan, ...]]:
-    """Change the plans of a probe, which no other thread does meanwhile; gives those that there are."""
-    with holding(CHANGES.lock):
-        before = probe.plans  # what is dropped may have finalizers, too: it lives till the lock is free
-        yield before
-
-
 def add(probe: Any, plan: Plan) -> None:
     """Ask a plan before those that a region has."""
-    with changing(probe) as before:
+    with uncollected(), CHANGES.lock:
+        before = probe.plans
         probe.plans = (plan, *before)
 
 
 def remove(probe: Any, plan: Plan) -> None:
     """Ask a plan no more."""
-    with changing(probe) as before:
+    with uncollected(), CHANGES.lock:
+        before = probe.plans
         probe.plans = tuple(each for each in before if each is not plan)
 
 
 def replace(probe: Any, old: Plan, new: Plan) -> None:
     """Put a plan in another's place."""
-    with changing(probe) as before:
+    with uncollected(), CHANGES.lock:
+        before = probe.plans
         probe.plans = tuple(new if plan is old else plan for plan in before)
 
 
@@ -59,13 +52,15 @@ def are_too_many(plans: tuple[Plan, ...], most: int) -> bool:
 
 def make_room(probe: Any, most: int) -> None:
     """Drop the oldest plan of a kind of which there are `most`; one that was not used of late, if there is one."""
-    with changing(probe) as before:
+    with uncollected(), CHANGES.lock:
+        before = probe.plans
         probe.plans = _with_room(tuple(sorted(before, key=lambda plan: not plan.is_used)), most)
 
 
 def watch(probe: Any, most: int) -> None:
     """Where there is no room for another plan, note from now on which of them are used."""
-    with changing(probe) as before:
+    with uncollected(), CHANGES.lock:
+        before = probe.plans
         if are_too_many(before, most):
             for plan in before:
                 if plan.is_used:

@@ -7,6 +7,7 @@ from threading import get_ident
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from autojit.compile.garbage import uncollected
 from autojit.errors import AutojitWarning, Trapped
 from autojit.logs import log
 from autojit.runtime import plans
@@ -72,9 +73,11 @@ class Takeover:
 
     def reset(self) -> None:
         """Begin as if nothing had been tried; what is being compiled comes too late."""
-        with plans.changing(self.probe):
+        with uncollected(), plans.CHANGES.lock:
+            dropped = self.probe.plans
             self._job: object = None
             self.probe.plans = ()
+        del dropped
         self.due = False
         self._error: BaseException | None = None
         self._state = "new"  # or: compiling, ready, off
@@ -202,9 +205,11 @@ class Takeover:
 
     def advance(self, iterator: Any, stop: int) -> None:
         """The iterations before `stop` have been run: let the loop go on there."""
-        ahead, _ = _ahead(iterator)
-        iterator.__setstate__((iterator.__reduce__()[2] or 0) + len(range(ahead.start, stop, ahead.step)))
-        settle()
+        try:
+            ahead, _ = _ahead(iterator)
+            iterator.__setstate__((iterator.__reduce__()[2] or 0) + len(range(ahead.start, stop, ahead.step)))
+        finally:
+            settle()
 
     def _trapped(self) -> None:
         """NumPy takes the run: somewhere in it the loop is left, or raises. The runs before that are the plan's."""
@@ -307,7 +312,7 @@ class Takeover:
         except BaseException as raised:  # nobody else would tell it
             plan, error = None, raised
         end_waiting(job)
-        with plans.changing(self.probe):
+        with uncollected(), plans.CHANGES.lock:
             if self._job is not job:
                 return  # forgotten meanwhile
             if plan is not None:

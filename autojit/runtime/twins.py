@@ -16,7 +16,7 @@ from autojit.runtime import heat
 from autojit.runtime.alive import Alive
 from autojit.runtime.forks import in_child
 from autojit.runtime.interrupts import is_the_programs
-from autojit.runtime.watch import WATCH
+from autojit.runtime.watch import EVERY, WATCH
 
 _FUNCTION, _METHOD = types.FunctionType, types.MethodType
 #: What functions have that are instrumented, or will be at their first call.
@@ -134,7 +134,8 @@ class Twins:
                 self._new += 1
                 if self._new > _NEW:
                     self._new = 0
-                    self._rest(seconds)
+                    if seconds > EVERY:  # or it would be asked too late
+                        self._rest(seconds - EVERY)
                 return function
             known = self._add(function)
         original, twin, has_keywords = known
@@ -154,9 +155,12 @@ class Twins:
         if any(twin is not None for _, twin, _ in list(self._known.values())):
             return False  # real twins are always asked for
         self.wakes = perf_counter() + seconds
-        self.asks = False
-        if not WATCH.rouses(self):
-            self.rouse()
+        self.asks = is_roused = False
+        try:
+            is_roused = WATCH.rouses(self)
+        finally:
+            if not is_roused:
+                self.rouse()
         return True
 
     def rouse(self) -> None:

@@ -1,0 +1,18 @@
+"""What handles signals, as it is: up to Python 3.11 `signal.getsignal` takes it for the name of a constant first, and
+asks for its `repr`, which may be the program's code.
+"""
+
+# The half of `signal` that is written in C, of which type checkers know nothing.
+import _signal  # pyright: ignore[reportMissingImports]
+import functools
+import signal
+from typing import Any
+
+handler_of = _signal.getsignal
+set_handler = _signal.signal
+
+
+@functools.cache
+def numbers() -> tuple[Any, ...]:
+    """All signals."""
+    return tuple(signal.valid_signals())
