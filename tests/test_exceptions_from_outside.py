@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import autojit as aj
-from autojit.capture import carry
+from autojit.capture import heads
 from autojit.runtime.maker import Maker
 from autojit.runtime.measured import Trial
 
@@ -333,14 +333,14 @@ def test_what_a_plan_changes_is_changed_whole(after, draws_first, of_a_thread):
 
 
 def test_an_interrupt_while_a_loop_is_captured(monkeypatch):
-    real = carry.ends_of
+    real = heads.ends_of
 
     def interrupted(operand):
-        monkeypatch.setattr(carry, "ends_of", real)
+        monkeypatch.setattr(heads, "ends_of", real)
         signal.raise_signal(signal.SIGINT)
         return real(operand)
 
-    monkeypatch.setattr(carry, "ends_of", interrupted)
+    monkeypatch.setattr(heads, "ends_of", interrupted)
 
     @aj.autocluster(policy="eager")
     def function(x):
