@@ -235,3 +235,166 @@ def test_what_a_loop_counts_itself_is_no_flag(function):
     job = types.SimpleNamespace(limit=3, keys=[True, True, False], size=2000)
     fast = check(function, np.ones(2000), job)
     assert fast.cache_info().hits > 0
+
+
+def stops_by_item(x, stops, u):
+    seen = []
+    for _ in range(20):
+        seen.append(str(len(seen)))
+        x = np.sin(x) + 1.0
+        u[0] = 0.0
+        if stops[0]:
+            break
+    return len(seen), x.sum() + u[0]
+
+
+def stops_by_key(x, stops, u, key=0, place=1):
+    seen = []
+    for _ in range(20):
+        seen.append(str(len(seen)))
+        x = np.sin(x) + 1.0
+        if stops[key]:
+            break
+        u[place] = 0.0
+    return len(seen), x.sum() + u[0]
+
+
+def sets_it_itself(x, stops, u):
+    seen = []
+    for _ in range(20):
+        seen.append(str(len(seen)))
+        x = np.sin(x) + 1.0
+        if stops[0]:
+            break
+        stops[0] = len(seen) > 7
+    return len(seen), x.sum() + u[0]
+
+
+@pytest.mark.parametrize("function", [stops_by_item, stops_by_key, sets_it_itself])
+def test_an_item_that_another_thread_sets_is_not_one_of_what_the_loop_fills(function):
+    fast = check(function, np.ones(10), [False], np.ones(3))
+    is_left = "python ([long-loop]" in str(fast.explain(np.ones(10), [False], np.ones(3)))
+    assert is_left == (function is not sets_it_itself)
+
+
+class Level:
+    """Of a grid."""
+
+    def __init__(self, n, coarse=None):
+        self.n, self.name, self.coarse = n, f"level {n}", coarse
+
+
+class Kind(enum.Enum):
+    """Of a sum."""
+
+    SINGLE, DOUBLE = 1, 2
+
+
+class Modes:
+    """Of a step."""
+
+    ONE, ALL = 0, 1
+
+
+def goes_down(x, grid, kind):
+    level = grid.top
+    while level.n > grid.n_min:
+        x = x * len(level.name)
+        level = level.coarse
+    return x
+
+
+def finds(x, grid, kind):
+    for k in range(len(grid.layers)):
+        x = x * 0.5
+        if grid.layers[k].name == kind:
+            return x
+    return x + 1.0
+
+
+def ends_by_kind(x, grid, kind):
+    for k in range(1000):
+        x = np.sin(x) + k
+        if kind == Kind.SINGLE:
+            break
+        if kind in (Modes.ONE, Modes.ALL):
+            return x
+    return x
+
+
+def ends_by_norm(x, grid, kind):
+    for k in range(1000):
+        x = np.sin(x) + k
+        if kind == np.inf:
+            return x
+    return x
+
+
+def refuses_schemes(x, grid, kind):
+    for k in range(1000):
+        if grid.scheme not in ("euler", "rk4"):
+            raise ValueError(grid.scheme)
+        x = np.sin(x) + k
+    return x
+
+
+GOING = [(goes_down, 0), (finds, "level 8"), (ends_by_kind, Kind.DOUBLE), (ends_by_kind, Kind.SINGLE)]
+GOING += [(ends_by_kind, 3), (ends_by_norm, 2.0), (ends_by_norm, np.inf), (refuses_schemes, 0)]
+
+
+@pytest.mark.parametrize(("function", "kind"), GOING)
+def test_what_a_loop_goes_through_and_constants_are_no_flags(function, kind):
+    top = Level(16, Level(8, Level(4, Level(2))))
+    layers = [Level(n) for n in range(12)]
+    grid = types.SimpleNamespace(top=top, n_min=2, layers=layers, scheme="rk4")
+    fast = check(function, np.ones(200), grid, kind)
+    assert fast.cache_info().hits > 0
+    assert "another thread" not in str(fast.explain(np.ones(200), grid, kind))
+
+
+class Held:
+    """By another object."""
+
+    def __init__(self):
+        self.job = types.SimpleNamespace(flags=[True], data=[True], max=2)
+
+
+HELD = Held()
+
+
+def while_flags(held, x, n):
+    while held.job.flags[0]:
+        x = np.sin(x) + 1.0
+        n += 1
+    return n, x.sum()
+
+
+def while_data(held, x, n):
+    while HELD.job.data[0]:
+        x = np.sin(x) + 1.0
+        n += 1
+    return n, x.sum()
+
+
+def while_max(held, x, n, last=2):
+    while HELD.job.max == last:
+        x = np.sin(x) + 1.0
+        n += 1
+    return n, x.sum()
+
+
+def end(job):
+    job.flags[0] = job.data[0] = False
+    job.max = 3
+
+
+@pytest.mark.parametrize("function", [while_flags, while_data, while_max])
+def test_flags_that_are_called_as_what_arrays_have(function):
+    HELD.__init__()
+    fast = aj.autocluster(policy="eager")(function)
+    timer = threading.Timer(0.5, end, (HELD.job,))
+    timer.start()
+    start = time.perf_counter()
+    count, _ = fast(HELD, np.ones(1000), 0)
+    assert time.perf_counter() - start < 5.0 and count > 0
+    timer.join()

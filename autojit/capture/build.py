@@ -151,7 +151,7 @@ class CaptureBuilder(Builder):
             if op.name.startswith("np.") and made[number].spec.dtype.kind not in "iu":
                 return made  # floats give NaN or infinity
             made[number] = self._or_else(made[number], value, source)
-        elif op.name == "pack" and all(_fits(operand.spec, Spec((), params["dtype"])) for operand in inputs):
+        elif op.name in ("pack", "np.full") and all(_fits(each.spec, _made_of(each.spec, params)) for each in inputs):
             return made
         elif any(isinstance(value, Index) for value in params.values()) or _may_raise(op, inputs):
             raise CannotCapture("data-branch", f"`{op.name}` may raise, in a branch that data decides")
@@ -174,6 +174,12 @@ def _may_raise(op: Op, inputs: Sequence[Operand]) -> bool:
     if op.name in ("np.argmax", "np.argmin"):
         return False  # they trap where XLA's roundings differ, which is seldom
     return op.family not in ("elementwise", "contraction") or any(operand.spec.dtype.kind == "O" for operand in inputs)
+
+
+def _made_of(value: Spec, params: dict[str, Any]) -> Spec:
+    """An element of a new array that is given a number."""
+    dtype = params.get("dtype")
+    return Spec((), value.dtype if dtype is None else np.dtype(dtype))
 
 
 def _fits(value: Spec, target: Spec) -> bool:

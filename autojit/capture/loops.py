@@ -46,8 +46,15 @@ class Loops(Carry):
         """As that of all branches; flags from outside are remembered."""
         found = super().test(node)
         shared = frozenset(self.shared) if self.frame is self.region_frame else frozenset()
-        self.polled.note(node, found, self.frame.local_names - shared, self.frame.env)
+        self.polled.note(node, found, self.frame.local_names - shared, self._meaning_of)
         return found
+
+    def _meaning_of(self, name: str) -> Any:
+        """What a name means, if it has a value."""
+        try:
+            return self.lookup(name, self.frame)
+        except CannotCapture:
+            return None
 
     def _run_For(self, node: ast.For) -> Signal:
         held = len(self.held)
