@@ -395,6 +395,52 @@ def _places_returned(x, n):
     return x
 
 
+def _handed_on(n):
+    x, y = np.unravel_index(np.arange(4), (3, 4))[0], np.zeros(4, np.int64)
+    out = np.zeros(n)
+    for k in range(n):
+        z = y.ravel()
+        z[0] += 7
+        out[k] = y.sum()
+        y = x
+        x = x + 1
+    return out
+
+
+def _handed_on_twice(n):
+    x, y, w = np.unravel_index(np.arange(4), (3, 4))[0], np.zeros(4, np.int64), np.zeros(4, np.int64)
+    out = np.zeros(n)
+    for k in range(n):
+        z = w.ravel()
+        z[0] += 7
+        out[k] = w.sum()
+        w = y
+        y = x
+        x = x + 1
+    return out
+
+
+def _handed_on_or_not(n):
+    x, y = np.unravel_index(np.arange(4), (3, 4))[0], np.zeros(4, np.int64)
+    out = np.zeros(n)
+    for k in range(n):
+        z = y.ravel()
+        z[0] += 7
+        out[k] = y.sum()
+        y = y + 1
+        if out[k] > 20.0 or k == 0:
+            y = x
+        x = x + 1
+    return out
+
+
+@pytest.mark.parametrize("function", [_handed_on, _handed_on_twice, _handed_on_or_not])
+def test_vectors_with_gaps_that_another_name_gets(function):
+    fast = aj.autocluster(function, policy="eager")
+    for _ in range(3):
+        np.testing.assert_array_equal(fast(40), function(40))
+
+
 @pytest.mark.parametrize("function", [_is_itself, _places_of_a_loop, _places_returned])
 def test_vectors_with_gaps_in_loops(function):
     for gaps in (1, 2, -1):
