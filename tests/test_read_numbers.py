@@ -519,3 +519,22 @@ def test_numbers_that_may_not_fit_where_data_decides(number):
 
     same(f, np.linspace(0, 3, 50), number)
     assert same(f, np.linspace(-3, 0, 50), number).native
+
+
+def _counted(x, dtype):
+    counts = []
+    for k in range(len(x)):
+        counts.append(int(x[k]) * 2**40 + 2**36 + 1)
+    return np.array(counts, dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, float, np.complex64, complex])
+def test_lists_of_ints_that_a_loop_fills_as_inexact_numbers(dtype):
+    info = same(lambda x: _counted(x, dtype), np.linspace(0.0, 2**20, 200))
+    assert info.hits and not info.native
+
+
+def test_large_ints_that_a_loop_fills_a_list_with_are_rounded_twice():
+    wanted = _counted(np.array([2.0**20]), np.float32)
+    assert wanted[0] == np.float32(float(LARGE)) != np.int64(LARGE).astype(np.float32)
+    same(lambda x: _counted(x, np.float32), np.full(200, 2.0**20))
