@@ -395,6 +395,52 @@ def _places_returned(x, n):
     return x
 
 
+def _handed_on(n):
+    x, y = np.unravel_index(np.arange(4), (3, 4))[0], np.zeros(4, np.int64)
+    out = np.zeros(n)
+    for k in range(n):
+        z = y.ravel()
+        z[0] += 7
+        out[k] = y.sum()
+        y = x
+        x = x + 1
+    return out
+
+
+def _handed_on_twice(n):
+    x, y, w = np.unravel_index(np.arange(4), (3, 4))[0], np.zeros(4, np.int64), np.zeros(4, np.int64)
+    out = np.zeros(n)
+    for k in range(n):
+        z = w.ravel()
+        z[0] += 7
+        out[k] = w.sum()
+        w = y
+        y = x
+        x = x + 1
+    return out
+
+
+def _handed_on_or_not(n):
+    x, y = np.unravel_index(np.arange(4), (3, 4))[0], np.zeros(4, np.int64)
+    out = np.zeros(n)
+    for k in range(n):
+        z = y.ravel()
+        z[0] += 7
+        out[k] = y.sum()
+        y = y + 1
+        if out[k] > 20.0 or k == 0:
+            y = x
+        x = x + 1
+    return out
+
+
+@pytest.mark.parametrize("function", [_handed_on, _handed_on_twice, _handed_on_or_not])
+def test_vectors_with_gaps_that_another_name_gets(function):
+    fast = aj.autocluster(function, policy="eager")
+    for _ in range(3):
+        np.testing.assert_array_equal(fast(40), function(40))
+
+
 @pytest.mark.parametrize("function", [_is_itself, _places_of_a_loop, _places_returned])
 def test_vectors_with_gaps_in_loops(function):
     for gaps in (1, 2, -1):
@@ -420,56 +466,3 @@ def test_loops_from_vectors_with_gaps_are_compiled():
         np.testing.assert_allclose(fast(a, 40), f(a, 40))
     info = fast.cache_info()
     assert info.hits and not info.native
-
-
-def _as_array(x, h):
-    y = x + 1.0
-    if x.sum() > 0:
-        y = x * np.asarray(h, dtype=float)
-    return y
-
-
-def _as_new_array(x, h):
-    y = x + 1.0
-    if x.sum() > 0:
-        y = x * np.full(50, h) * np.full(x.shape, h, dtype=np.float32)
-    return y
-
-
-def _put(x, h):
-    for _ in range(100):
-        if np.abs(x).sum() < 1.0:
-            break
-        np.putmask(x, x > 2.0, h)
-        x *= 0.5
-    return x.max()
-
-
-def _copied(x, h):
-    for _ in range(100):
-        if np.abs(x).sum() < 1.0:
-            break
-        np.copyto(x, h, where=x > 2.0)
-        np.copyto(x, 1, where=x > 2.5)
-        x *= 0.5
-    return x.max()
-
-
-@pytest.mark.parametrize("function", [_as_array, _as_new_array, _put, _copied])
-@pytest.mark.parametrize("number", [0.5, 1, LARGE])
-def test_numbers_that_become_arrays_where_data_decides(function, number):
-    for x in (np.linspace(0, 3, 50), np.linspace(-3, 0, 50)):
-        info = same(function, x, number)
-        assert info.hits and not info.native
-
-
-@pytest.mark.parametrize("number", [0.5, 300])
-def test_numbers_that_may_not_fit_where_data_decides(number):
-    def f(x, h):
-        y = x + 1.0
-        if x.sum() > 0:
-            y = x * np.full(x.shape, h, dtype=np.int8)
-        return y
-
-    same(f, np.linspace(0, 3, 50), number)
-    assert same(f, np.linspace(-3, 0, 50), number).native

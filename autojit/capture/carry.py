@@ -352,7 +352,8 @@ class Carry(Heads):
                         names.unstable[name] = value.dtype
             else:
                 last.append(name)
-        for before in [initial[name] for name, head in heads.items() if head.storage in self.laid_out]:
+        laid_out = {name for storage in self.laid_out for name in trades.beginnings(storage)}
+        for before in [initial[name] for name in heads if name in laid_out]:
             if isinstance(before, Arr) and before.kind == "array":
                 self.layout_matters(before)
                 stable = stable and _in_c_order(before)  # only the first iteration may meet gaps

@@ -321,10 +321,14 @@ class RowLoops(CarriedAttributes):
         """`np.asarray` of nested sequences of scalars and arrays; numbers are rounded to a dtype one by one."""
         if not isinstance(value, Rows):
             return super().as_array(value, dtype)
-        if value.spec.weak and value.spec.dtype.kind == "i" and dtype not in (None, np.int64, np.float64):
-            raise CannotCapture("argument-type", f"a list of Python ints of the run as an array of `{dtype}`")
         _ = value.count  # must be known
-        return self.fresh(self.read(value.array))
+        array = value.array
+        is_rounded = dtype not in (None, np.int64, np.float64, np.complex128)
+        if value.spec.weak and value.spec.dtype.kind == "i" and is_rounded:
+            if dtype.kind not in "fc":
+                raise CannotCapture("argument-type", f"a list of Python ints of the run as an array of `{dtype}`")
+            array = self.apply(TABLE["each_number"], [array], {"function": "float"})  # NumPy rounds them twice
+        return self.fresh(self.read(array))
 
 
 def _once(body: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -51,6 +51,15 @@ class Trades:
             return exact
         return tuple(name for name, head in self.heads.items() if head.may_be(storage))
 
+    def beginnings(self, storage: Storage) -> set[str]:
+        """The names of which the first arrays may come to what means a storage at the head of an iteration."""
+        found: set[str] = set()
+        names = set(self._names(storage))
+        while names:
+            found |= names
+            names = {source for name in names for source in self.sources.get(name, ())} - found
+        return found
+
     def turns_kept(self, storage: Storage) -> int:
         """How many iterations it takes at most until what means this storage at their end is an array of the loop's.
 
