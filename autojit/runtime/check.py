@@ -143,7 +143,8 @@ class Check:
                 # The plan has warned already.
                 exit, returned, names = unheard(functools.partial(self.reference, *values))
         except BaseException as error:  # the statements' own, such as SystemExit; others come from outside
-            if isinstance(error, KeyboardInterrupt) or has_arrived(error):
+            # Beside a plan the statements stand deeper than without.
+            if isinstance(error, KeyboardInterrupt | RecursionError) or has_arrived(error):
                 raise
             return error
         return self._effects(exit, returned, names, arrays, attributes)
