@@ -18,6 +18,7 @@ import pytest
 import autojit
 from autojit.ir import warned
 from autojit.runtime.allowance import ALLOWANCE
+from autojit.runtime.background import Background
 from autojit.runtime.door import DOOR
 from tests.chosen import choose
 from tests.slow import is_slow
@@ -104,3 +105,13 @@ def forget_plans():
     """Compiled programs of one test file do not fill the memory of the next."""
     yield
     autojit.clear_cache()
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """Loops are taken over as soon as they are looked at, and the plans win."""
+    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-3)
+    monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
+    monkeypatch.setattr("autojit.runtime.watch.EVERY", 1e-3)
+    monkeypatch.setattr("autojit.runtime.course.JUDGED", 1e9)  # runs follow each other and are not judged
+    monkeypatch.setattr(Background, "submit", lambda self, job: job() or True)

@@ -243,16 +243,6 @@ def trades_before_break(x, n):
     return x, v, i
 
 
-@pytest.fixture
-def watched(monkeypatch):
-    """Loops are taken over as soon as they are looked at, and the plans win."""
-    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-3)
-    monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
-    monkeypatch.setattr("autojit.runtime.watch.EVERY", 1e-3)
-    monkeypatch.setattr("autojit.runtime.course.JUDGED", 1e9)  # runs follow each other and are not judged
-    monkeypatch.setattr(Background, "submit", lambda self, job: job() or True)
-
-
 @pytest.mark.usefixtures("watched")
 @pytest.mark.parametrize(
     "function",

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import autojit as aj
-from autojit.runtime.background import Background
 from tests.helpers import check, check_call, check_calls
 
 
@@ -40,16 +39,6 @@ def keeps_in_many_items(x, rows):
 @pytest.mark.parametrize("function", [fills_at_an_index, unpacks_at_an_index, keeps_in_many_items])
 def test_the_index_of_a_comprehension_s_target_is_read(function):
     check(function, np.arange(4.0), [1.0, 2.0, 3.0, 4.0])
-
-
-@pytest.fixture
-def watched(monkeypatch):
-    """Loops are taken over as soon as they are looked at, and the plans win."""
-    monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-3)
-    monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
-    monkeypatch.setattr("autojit.runtime.watch.EVERY", 1e-3)
-    monkeypatch.setattr("autojit.runtime.course.JUDGED", 1e9)  # runs follow each other and are not judged
-    monkeypatch.setattr(Background, "submit", lambda self, job: job() or True)
 
 
 def deletes_in_a_loop(x, n):

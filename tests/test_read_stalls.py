@@ -19,7 +19,6 @@ from autojit.compile.cache import CACHE
 from autojit.compile.garbage import uncollected
 from autojit.compile.xla import Program
 from autojit.runtime import interrupts, plans
-from autojit.runtime.background import Background
 from autojit.runtime.takeover import Takeover
 from tests.helpers import check, check_call
 
@@ -307,14 +306,6 @@ def adds_until(x, n):
         x += 1.0
         k += 1
     return k
-
-
-@pytest.fixture
-def watched(monkeypatch):
-    """Loops are taken over as soon as they are looked at."""
-    for name, value in (("heat.PAYS_AFTER", 1e-3), ("heat.WAITS", 0.0), ("watch.EVERY", 1e-3), ("course.JUDGED", 1e9)):
-        monkeypatch.setattr(f"autojit.runtime.{name}", value)
-    monkeypatch.setattr(Background, "submit", lambda self, job: job() or True)
 
 
 @pytest.mark.usefixtures("watched")

@@ -68,13 +68,16 @@ class _Level:
 
     def __init__(self, graph: Graph, forms: Mapping[str, Affine]) -> None:
         self.forms = forms
-        self.makers = {value.name: node for node in graph.nodes for value in node.outputs}
+        self._makers = {value.name: node for node in graph.nodes for value in node.outputs}
+
+    def _maker(self, operand: Operand) -> Node | None:
+        return self._makers.get(operand.name) if isinstance(operand, Value) else None
 
     def boxes(self, value: Operand, head: Value) -> list[_Box] | None:
         """Where `value` may differ from `head`, of which it was made; `None` where too little is known, or too much."""
         found: list[_Box] = []
         while isinstance(value, Value) and value.name != head.name:
-            node = self.makers.get(value.name)
+            node = self._maker(value)
             if node is None or node.op.name not in ("setitem", "loop"):
                 return None
             if node.op.name == "setitem":
@@ -124,13 +127,12 @@ class _Level:
 
     def _puts_back(self, node: Node) -> Operand | None:
         """The condition without which an assignment puts back what is there."""
-        item = node.inputs[1]
-        made = self.makers.get(item.name) if isinstance(item, Value) else None
+        made = self._maker(node.inputs[1])
         if made is None or made.op.name != "np.where" or len(made.inputs) != 3:
             return None
         if made.outputs[0].spec.dtype != node.inputs[0].spec.dtype:  # what is there is rounded
             return None
-        old = self.makers.get(made.inputs[2].name) if isinstance(made.inputs[2], Value) else None
+        old = self._maker(made.inputs[2])
         if old is None or old.op.name != "getitem" or old.params != node.params:
             return None
         is_there = _are_same(old.inputs, (node.inputs[0], *node.inputs[2:]))
@@ -138,9 +140,10 @@ class _Level:
 
     def _where(self, operand: Operand, condition: Operand) -> Operand:
         """What an operand is where a condition holds."""
-        made = self.makers.get(operand.name) if isinstance(operand, Value) else None
-        is_chosen = made is not None and made.op.name == "select" and _are_same(made.inputs[:1], (condition,))
-        return made.inputs[1] if made is not None and is_chosen else operand
+        made = self._maker(operand)
+        if made is not None and made.op.name == "select" and _are_same(made.inputs[:1], (condition,)):
+            return made.inputs[1]
+        return operand
 
     def _looped(self, node: Node, number: int) -> list[_Box] | None:
         """Where a loop writes the array that it carries under a number, in any of its iterations."""
@@ -158,7 +161,7 @@ class _Level:
     def _stop(self, node: Node) -> Operand:
         """Where a loop ends, also where a condition has it not begin at all."""
         start, stop = node.inputs[:2]
-        made = self.makers.get(stop.name) if isinstance(stop, Value) else None
+        made = self._maker(stop)
         if made is not None and made.op.name == "select" and _are_same(made.inputs[2:], (start,)):
             return made.inputs[1]
         return stop

@@ -27,8 +27,7 @@ when_cut_off(CHANGES.renew)
 def add(probe: Any, plan: Plan) -> None:
     """Ask a plan before those that a region has."""
     with uncollected(), CHANGES.lock:
-        before = probe.plans
-        probe.plans = (plan, *before)
+        probe.plans = (plan, *probe.plans)
 
 
 def remove(probe: Any, plan: Plan) -> None:
@@ -60,9 +59,8 @@ def make_room(probe: Any, most: int) -> None:
 def watch(probe: Any, most: int) -> None:
     """Where there is no room for another plan, note from now on which of them are used."""
     with uncollected(), CHANGES.lock:
-        before = probe.plans
-        if are_too_many(before, most):
-            for plan in before:
+        if are_too_many(probe.plans, most):
+            for plan in probe.plans:
                 if plan.is_used:
                     _watch(plan)
 
