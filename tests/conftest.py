@@ -18,8 +18,9 @@ import pytest
 import autojit
 from autojit.ir import warned
 from autojit.runtime.allowance import ALLOWANCE
-from autojit.runtime.background import Background
+from autojit.runtime.background import BACKGROUND, Background
 from autojit.runtime.door import DOOR
+from autojit.runtime.watch import WATCH
 from tests.chosen import choose
 from tests.slow import is_slow
 
@@ -96,6 +97,8 @@ def legacy_seed():
 def without_a_limit():
     """A test that has modules armed leaves the others as much time for plans as they need."""
     yield
+    if BACKGROUND.is_busy():  # what is still compiled would take time of the next test, and count as spent there
+        BACKGROUND.wait()
     ALLOWANCE.is_limited = False
     ALLOWANCE._first_call = 0.0  # what other tests have spent is not this one's
 
@@ -113,5 +116,8 @@ def watched(monkeypatch):
     monkeypatch.setattr("autojit.runtime.heat.PAYS_AFTER", 1e-3)
     monkeypatch.setattr("autojit.runtime.heat.WAITS", 0.0)
     monkeypatch.setattr("autojit.runtime.watch.EVERY", 1e-3)
+    wake = WATCH._wake
+    WATCH.begin_again()  # its thread may be in a sleep of the usual length, at whose end a short loop is over
+    wake.set()  # that one ends
     monkeypatch.setattr("autojit.runtime.course.JUDGED", 1e9)  # runs follow each other and are not judged
     monkeypatch.setattr(Background, "submit", lambda self, job: job() or True)

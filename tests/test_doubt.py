@@ -97,6 +97,7 @@ def test_one_look_does_not_decide(monkeypatch):
 @pytest.mark.parametrize("slower", [True, False])
 def test_a_plan_that_has_won_by_little_is_compared_in_blocks(monkeypatch, slower):
     """... and the one that is faster stays."""
+    monkeypatch.setattr("autojit.runtime.turns.BLOCK", float("inf"))  # blocks end by their calls
     monkeypatch.setattr(doubt, "CLOSE", 0.8)
     fast, probe = kept(monkeypatch, waves, X)
     (plan,) = probe.plans

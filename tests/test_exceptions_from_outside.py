@@ -97,9 +97,10 @@ def test_a_timeout_is_not_lost(function, handler):
 
 def test_a_timeout_is_not_lost_in_a_capture():
     """A capture runs what is declared pure once, which may take long."""
+    pause = [30.0]
 
     def slow(x):
-        time.sleep(1)
+        time.sleep(pause[0])
         return x + 1
 
     declared = aj.host_op(slow)
@@ -110,8 +111,9 @@ def test_a_timeout_is_not_lost_in_a_capture():
         start = time.monotonic()
         with pytest.raises(Late):
             fast(np.ones(9))
-        assert time.monotonic() - start < 0.9
+        assert time.monotonic() - start < 20
     finally:
+        pause[0] = 0.0
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert fast(np.ones(9)) == 36
@@ -203,13 +205,20 @@ def long(a, n):
     return a
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-fast = aj.autocluster(policy="eager")(long)
-threading.Timer(3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-start = time.monotonic()
+fast, sent = aj.autocluster(policy="eager")(long), []
+
+def interrupt():
+    while not fast.cache_info().compiles:  # which takes its time on a busy machine
+        time.sleep(0.05)
+    time.sleep(1)  # the plan runs
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt, daemon=True).start()
 try:
     fast(np.ones(100_000), 10**9)
 except KeyboardInterrupt:
-    print("interrupted", time.monotonic() - start < 20, fast.cache_info().compiles > 0, flush=True)
+    print("interrupted", time.monotonic() - sent[0] < 20, fast.cache_info().compiles > 0, flush=True)
 os._exit(0)  # the program goes on
 """
 

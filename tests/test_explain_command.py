@@ -120,7 +120,7 @@ def test_mistakes(program, capsys, arguments, message):
     assert message in capsys.readouterr().err
 
 
-def test_notebooks_show_plans_history_and_loops():
+def test_notebooks_show_plans_history_and_loops(no_collection):  # which frees what the page counts
     @aj.autocluster(policy="eager")
     def f(x, n):
         total = 0.0

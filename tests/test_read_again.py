@@ -250,17 +250,19 @@ def decomposed(a):
 def test_what_another_thread_raises_in_the_middle_of_a_call_arrives(function):
     fast, a = aj.autocluster(function, policy="eager"), np.ones(300_000)
     fast(a)
-    ended = []
+    begun, ended = threading.Event(), []
 
     def work():
         try:
             while True:
+                begun.set()
                 fast(a)
         except Late:
             ended.append(True)
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
+    assert begun.wait(60)
     time.sleep(0.2)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(Late))
     thread.join(30)

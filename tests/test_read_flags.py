@@ -72,10 +72,7 @@ def stop_all(worker):
 @pytest.mark.parametrize("which", ["global", "item", "break", "attribute"])
 def test_a_flag_that_another_thread_sets_ends_a_loop(which):
     global STOP
-    STOP, STATE["running"] = False, True
     worker, long = Worker(), 50_000_000
-    timer = threading.Timer(1.0, stop_all, [worker])
-    timer.start()
     fast, args = {
         "global": (aj.autocluster(policy="eager")(ends_by_global), ()),
         "item": (aj.autocluster(policy="eager")(ends_by_item), ()),
@@ -84,10 +81,16 @@ def test_a_flag_that_another_thread_sets_ends_a_loop(which):
     }[which]
     given = [np.ones(1000), *args] if which != "attribute" else [worker, np.ones(1000)]
     start = time.perf_counter()
-    count = fast(*given)
-    assert time.perf_counter() - start < 8.0
+    for _ in range(9):  # while a capture outlasts the timer there are no iterations, rightly
+        STOP, STATE["running"], worker.running = False, True, True
+        timer = threading.Timer(1.0, stop_all, [worker])
+        timer.start()
+        count = fast(*given)
+        timer.join()
+        if count:
+            break
+    assert time.perf_counter() - start < 60.0
     assert 0 < count < long - 1
-    timer.join()
     if which == "global":
         STOP = False
         assert "another thread" in str(fast.explain(np.ones(1000)))

