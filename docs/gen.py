@@ -44,8 +44,12 @@ def flags() -> str:
         f'`{ENVIRONMENT_VARIABLE}="--auto_jit=0"`, and for one function as keywords of the decorators. An unknown '
         "flag is an error that suggests the nearest.",
         "",
-        "They are read when a function is decorated. A keyword of its decorator wins over the process's flag, and "
-        "`--policy` holds for every other function, those under `jit_compile` included.",
+        f"`{ENVIRONMENT_VARIABLE}` is read when autojit is imported, and a function keeps the flags that are in force "
+        "when it is decorated. A keyword of its decorator wins over the process's flag, and `--policy` holds for every "
+        "other function, those under `jit_compile` included.",
+        "",
+        "A decorated function that another one calls becomes part of that one's program, with the caller's flags. Two "
+        'hold all the same: `exact=True` and `policy="native"`. Then the call stays Python\'s.',
         "",
         "Names of operations are NumPy's (`np.tanh`) or families: " + ", ".join(families()) + ".",
         "",
