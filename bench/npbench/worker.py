@@ -19,6 +19,7 @@ import autojit as aj
 from autojit.config import set_flags
 from autojit.runtime.agree import Agreement, compare
 from autojit.runtime.background import BACKGROUND
+from autojit.runtime.doubt import _Doubt as Doubt
 from autojit.runtime.info import with_callees
 from autojit.runtime.tuning import Tuning
 from bench.npbench.checkout import Kernel, find, fresh
@@ -104,8 +105,10 @@ def _decided(function: Any) -> bool:
     """Whether a decorated function has plans, compiles nothing, and tries nothing against NumPy or other options."""
     controllers = with_callees(function.__autojit_controller__, set())
     plans = [plan for one in controllers for probe in one.probes.values() for plan in probe.plans]
-    tunings = [plan.call.__self__ for plan in plans if isinstance(getattr(plan.call, "__self__", None), Tuning)]
-    is_trying = any(getattr(plan.reason, "is_trial", False) for plan in plans) or any(t.state.race for t in tunings)
+    # A plan that is compared with NumPy once more may have a further option to try after that.
+    asked = [owner for plan in plans if isinstance(owner := getattr(plan.call, "__self__", None), Tuning | Doubt)]
+    races = any(isinstance(owner, Doubt) or owner.state.race for owner in asked)
+    is_trying = races or any(getattr(plan.reason, "is_trial", False) for plan in plans)
     return bool(plans) and not is_trying and not BACKGROUND.is_busy()
 
 
