@@ -197,6 +197,11 @@ class Allowance:
             others = process_time() - all_threads - own
             self.spend(max(0.0, min(own, perf_counter() - start - others)))
 
+    def asked(self) -> None:
+        """A call that no plan takes was asked about; where there is the closer limit, naps alone bound what that takes."""
+        if not self.is_limited:
+            self.spent += heat.ASKING
+
     def gain(self, seconds: float) -> None:
         """A plan has saved so many seconds."""
         self._gained += seconds

@@ -23,6 +23,7 @@ from autojit.compile.garbage import uncollected
 from autojit.config import Config
 from autojit.errors import CannotCapture, Reason, SourceLine, Trapped, Varies
 from autojit.runtime import plans
+from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.background import MAKING, making
 from autojit.runtime.capturing import Capturing
 from autojit.runtime.controllers import CONTROLLERS
@@ -213,7 +214,8 @@ class Controller:
             one = one.caller() if one.caller is not None else None
         if one is not None:  # it calls itself, or who calls it
             return one.function
-        controller = Controller(function, self.config, False, self.explain_all, self.enabled, is_callee=True)
+        with ALLOWANCE.spending():
+            controller = Controller(function, self.config, False, self.explain_all, self.enabled, is_callee=True)
         controller.caller = weakref.ref(self)
         self.adopt(controller)
         return controller.function
@@ -288,6 +290,7 @@ class Controller:
             heat = probe.heats.of(values)
             if not self.warm_up.pays(probe, heat) or not self._capturing.begin(waits=False):
                 self.counters.misses += 1
+                ALLOWANCE.asked()
                 return self.warm_up.run_numpy(probe, heat)
         elif not self._capturing.begin():
             probe.native += 1
