@@ -265,7 +265,7 @@ PRODUCTS = (
     ),
     _product(
         np.cross,
-        jnp.cross,
+        cross,
         ("a", "b"),
         ("axisa", "axisb", "axisc", "axis"),
         dtype=lambda a, b, **axes: np.subtract(*[np.multiply(a.reshape(-1)[:0], b.reshape(-1)[:0])] * 2),
