@@ -161,6 +161,8 @@ class Functions(Arrays):
 
     def _convert(self, kind: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """`np.float32(x)` and the like."""
+        if args and _asks_the_clock(kind, args[0]):
+            raise CannotCapture("effect", "`np.datetime64` asks for the time")
         if len(args) != 1 or kwargs:
             if kwargs or not all(isinstance(value, Known) for value in args):
                 raise CannotCapture("unsupported-syntax", f"`{kind.__name__}` with other than one argument")
@@ -482,3 +484,11 @@ def _signature(function: Any) -> inspect.Signature | None:
         except (TypeError, ValueError):
             _SIGNATURES[key] = function, None
     return _SIGNATURES[key][1]
+
+
+def _asks_the_clock(kind: Any, given: Any) -> bool:
+    """Whether `kind(given)` is the time of the call: `np.datetime64("now")`."""
+    if kind is not np.datetime64 or not isinstance(given, Known) or not isinstance(given.value, str | bytes):
+        return False
+    text = given.value.decode("latin-1") if isinstance(given.value, bytes) else given.value
+    return text.strip().lower() in ("now", "today")

@@ -64,6 +64,7 @@ def histogram(
     bin_of = call(np.minimum, self.astype(scaled, np.intp), Known(number - 1))
     # The product may be off by one step next to an edge.
     below = self.binary(ast.Lt, flat, self.getitem(edges, bin_of))
+    below = call(np.logical_and, below, self.binary(ast.Gt, bin_of, Known(0)))  # XLA may have computed `flat` anew
     bin_of = self.binary(ast.Sub, bin_of, below)
     above = self.binary(ast.GtE, flat, self.getitem(edges, self.binary(ast.Add, bin_of, Known(1))))
     inner = self.binary(ast.NotEq, bin_of, Known(number - 1))

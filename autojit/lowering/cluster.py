@@ -20,6 +20,7 @@ from autojit.lowering.source import call_from
 from autojit.ops.flushing import Flags, any_of
 from autojit.ops.reductions_moments import by_rows
 from autojit.ops.separate import expanding, lower_apart
+from autojit.passes.edges import edges
 from autojit.passes.ranges import ranges
 
 
@@ -82,7 +83,7 @@ def lower(graph: Graph) -> Lowered:
     for node in graph.nodes:
         if node.op.lower is None:
             raise LoweringError(f"`{node.op.name}` has no lowering and cannot stand in cluster `{graph.name}`")
-    graph = ranges(graph)
+    graph = edges(ranges(graph))
     parameters = parameters_of(graph)
     nodes, apart = graph.nodes, expanding(graph)
     loops = any(node.op.family == "loop" for node in nodes)

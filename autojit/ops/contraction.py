@@ -14,6 +14,7 @@ from autojit.ir.op import Infer, Lower, Op
 from autojit.ir.spec import Spec
 from autojit.jax_names import jnp, lax
 from autojit.ops import exact
+from autojit.ops.crossing import cross
 from autojit.ops.inference import by_shape, common_dtype, printed, public_name
 
 Trap = Callable[[Any], None]
@@ -265,7 +266,7 @@ PRODUCTS = (
     ),
     _product(
         np.cross,
-        jnp.cross,
+        cross,
         ("a", "b"),
         ("axisa", "axisb", "axisc", "axis"),
         dtype=lambda a, b, **axes: np.subtract(*[np.multiply(a.reshape(-1)[:0], b.reshape(-1)[:0])] * 2),

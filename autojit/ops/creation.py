@@ -227,7 +227,7 @@ def _arange_lower(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     wide = np.dtype(np.float32) if spec.dtype == np.float16 else spec.dtype  # as NumPy counts
     first, second = first.astype(wide), second.astype(wide)
     count = lax.iota(jnp.int64, spec.size).astype(wide)
-    return ((count * (second - first) + first).astype(spec.dtype),)
+    return ((exact.uncontracted(count * (second - first)) + first).astype(spec.dtype),)
 
 
 def _arange_text(inputs: list[str], params: dict[str, Any]) -> str:

@@ -206,4 +206,11 @@ NORMAL: Op = row(
     bitwise="fc", note="under `exact=True`: subnormal numbers are left to NumPy",
 )  # fmt: skip
 
-ROWS = (ROUNDED, NORMAL)
+UNCONTRACTED: Op = row(
+    "uncontracted", lambda product: product, "elementwise", ("product",), infer=lambda specs, params: (specs[0],),
+    lower=lambda node, xs, trap: (exact.uncontracted(xs[0]),), numpy=(), sharding="elementwise", bitwise="fc",
+    samples=lambda rng: [((rng.normal(size=5),), {}), ((np.float32(1.5),), {}), ((2.5,), {})],
+    note="a product that is rounded before anything is added to it",
+)  # fmt: skip
+
+ROWS = (ROUNDED, NORMAL, UNCONTRACTED)

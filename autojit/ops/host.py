@@ -39,6 +39,8 @@ _WRITES = ("out", "output", "overwrite_", "inplace")
 _RANDOM = ("rng", "seed", "random_state")
 #: ... and how the names begin of those that set or read what holds for the process.
 _OF_STATE = ("set_", "seterr", "geterr", "get_workers", "register_", "skip_backend")
+#: Functions that draw from NumPy's global generator in their middle, print, or keep what a later call reads.
+_NOT_PURE = frozenset("logm fractional_matrix_power signm funm splprep splrep".split())
 
 _ROWS: dict[int, Op] = {}
 
@@ -94,7 +96,8 @@ def is_pure(function: Any) -> bool:
 
 def _has_state(function: Any) -> bool:
     """Whether a function draws random numbers, or sets or reads what holds for the process."""
-    if getattr(function, "__name__", "").startswith(_OF_STATE):
+    name = getattr(function, "__name__", "")
+    if name.startswith(_OF_STATE) or name in _NOT_PURE or "interpolative" in (getattr(function, "__module__", None) or ""):
         return True
     return any(name in _RANDOM for name in _parameters(function))
 

@@ -39,7 +39,10 @@ RESULT_TYPES: dict[str, Any] = {
 def _cholesky(a: Any, trap: Trap, upper: bool = False) -> Any:
     a = jnp.swapaxes(a, -1, -2).conj() if upper else a
     found = lax.linalg.cholesky(a, symmetrize_input=False)
-    trap(jnp.any(~jnp.isfinite(jnp.diagonal(found, axis1=-2, axis2=-1))))
+    # Where a pivot is of the size of what rounding leaves, NumPy says whether the matrix is positive definite.
+    pivots, sizes = (jnp.diagonal(x, axis1=-2, axis2=-1) for x in (found, a))
+    limit = 8 * a.shape[-1] * np.finfo(a.dtype).eps * jnp.max(jnp.abs(sizes), axis=-1, initial=0)
+    trap(jnp.any(~jnp.isfinite(pivots)) | jnp.any(lax.square(jnp.abs(pivots)) <= limit[..., None]))
     # The conjugate of a real number has a negative zero.
     return exact.plus_zero(jnp.swapaxes(found, -1, -2).conj()) if upper else found
 
@@ -48,7 +51,12 @@ def _qr(a: Any, trap: Trap, mode: str = "reduced") -> Any:
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"mode '{mode}' is not compiled")
     trap(jnp.any(~jnp.isfinite(a)))
-    return jnp.linalg.qr(a, mode=mode)
+    found = jnp.linalg.qr(a, mode=mode)
+    # What rounding leaves of a column decides where the next ones point.
+    sizes = jnp.abs(jnp.diagonal(found if mode == "r" else found[1], axis1=-2, axis2=-1))
+    limit = 8 * max(a.shape[-2:]) * np.finfo(a.dtype).eps * jnp.max(sizes, axis=-1, initial=0)
+    trap(jnp.any(sizes <= limit[..., None]))
+    return found
 
 
 def _eigvalsh(a: Any, trap: Trap, UPLO: str = "L") -> Any:

@@ -89,7 +89,7 @@ def _quantile_lower(scale: int) -> Lower:
             q = exact.divide(q, jnp.asarray(scale, q.dtype))
         trap(jnp.any(~((q >= 0) & (q <= 1))))
         ordered, missing = _sorted(x, node.keywords.get("axis"), trap)
-        place = q * (ordered.shape[0] - 1)
+        place = exact.uncontracted(q * (ordered.shape[0] - 1))
         before = jnp.clip(jnp.floor(place), 0, ordered.shape[0] - 1)
         low = before.astype(jnp.int64)
         high = jnp.minimum(low + 1, ordered.shape[0] - 1)
@@ -97,8 +97,8 @@ def _quantile_lower(scale: int) -> Lower:
         left, right = (ordered.at[index].get(mode="promise_in_bounds") for index in (low, high))
         width = (right - left).astype(spec.dtype)
         # Of a Python number NumPy takes the complement before it is rounded to the dtype.
-        up = left.astype(spec.dtype) + width * rest.astype(spec.dtype)
-        down = right.astype(spec.dtype) - width * (1 - rest).astype(spec.dtype)
+        up = left.astype(spec.dtype) + exact.uncontracted(width * rest.astype(spec.dtype))
+        down = right.astype(spec.dtype) - exact.uncontracted(width * (1 - rest).astype(spec.dtype))
         found = jnp.where(rest >= 0.5, down, up)
         if not q.ndim and ordered.ndim == 1 and spec.dtype != x.dtype:
             trap(jnp.any(missing))  # NumPy gives the NaN itself, of the dtype of the elements

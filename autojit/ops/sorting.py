@@ -245,7 +245,7 @@ def _interp(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
         # The quotient of a slope is rounded before it is used, as in NumPy's loop.
         width = exact.subtract(x1, x0).astype(fp.dtype)
         slope = exact.divide(exact.subtract(y1, y0), jnp.where(width == 0, 1, width))
-        found = exact.add(exact.multiply(slope, exact.subtract(x, x0).astype(fp.dtype)), y0)
+        found = exact.add(exact.uncontracted(exact.multiply(slope, exact.subtract(x, x0).astype(fp.dtype))), y0)
         found = jnp.where(x == x0, y0, found)
         # Where something on the way overflows, NumPy tries again from the right.
         trap(jnp.any((found != found) & (x > xp[0]) & (x < xp[-1])))

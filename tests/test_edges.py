@@ -1,0 +1,194 @@
+"""What NumPy computes exactly where a last bit decides: edges of domains, comparisons, masks that are read twice."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import autojit as aj
+from tests.helpers import check_call
+
+RNG = np.random.default_rng(5)
+A, B, C = RNG.random(1000), RNG.random(1000), RNG.random(1000)
+
+
+def half_circle(x, r):
+    return np.sqrt(r**2 - x**2)
+
+
+def eccentricity(a, b):
+    return np.sqrt(a * a - b * b) / a
+
+
+def logarithm(a, b, c):
+    return np.log(a * b - c)
+
+
+def winner(a, b, c):
+    p = a * b
+    x = p + c
+    return np.where(x == x.max(), p, 0.0)
+
+
+def steps(a, b):
+    p = a * b + 0.1
+    return np.floor((p - p.min()) / 0.01).astype(int)
+
+
+def plateaus(x):
+    return np.diff(x * 0.1) == 0
+
+
+def orientation(x, y):
+    return np.sign((x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0]))
+
+
+def angle(x, y, u, v):
+    return np.arctan2(x * v - y * u, x * u + y * v)
+
+
+def masked(a, b, c, values):
+    m = a * 0.3 + b > c
+    out = np.zeros_like(a)
+    out[m] = values[: m.sum()]
+    return out
+
+
+def mean_where(a, b, c):
+    return np.mean(c, where=a * b - c >= 0)
+
+
+def branch(a, b, c, x, y):
+    if a[0] * b[0] - c[0] > 0:
+        x = x + 1
+        y = y - 1
+    return x, y
+
+
+def loop(x, r, n):
+    total = 0.0
+    for _ in range(n):
+        x = x * 0.9
+        y = r * r - x * x
+        total = total + np.where(y > 0, y, 1.0).sum()
+    return x, total
+
+
+def counted(x, t):
+    s, k = 0.0, 0
+    for i in range(x.size):
+        s = s * 0.7 + x[i]
+        if s > t:
+            k += 1
+            s = s - t
+    return s, k
+
+
+def squares(a):
+    return np.cross(a, a), np.cross(a, 3 * a)
+
+
+def spread(x):
+    return (x * 0.1).std(), (x * 0.1).var()
+
+
+EXACT = [
+    (half_circle, (np.linspace(-0.7, 0.7, 101), 0.7)),
+    (half_circle, (np.full(5, 0.1), 0.1)),
+    (eccentricity, (A, A)),
+    (winner, (A, B, C)),
+    (steps, (A, B)),
+    (plateaus, (np.repeat(A, 3),)),
+    (orientation, (np.array([0.1, 0.3, 0.7]), np.array([0.1, 0.3, 0.7]))),
+    (angle, (A, B, -A, -B)),
+    (masked, (A, B, C, A)),
+    (mean_where, (A, B, A * B)),
+    (branch, (A, B, A * B, C, C)),
+    (loop, (np.full(100, 0.7), 0.7 * 0.9, 1)),
+    (counted, (A, 1.3)),
+    (squares, (RNG.random((50, 3)),)),
+    (spread, (np.full(7, 0.7),)),
+]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("function", "arguments"), EXACT)
+def test_what_is_exact_in_numpy_is(function, arguments):
+    fast = aj.autocluster(policy="eager")(function)
+    check_call(fast, function, *arguments, rtol=0.0)
+    assert fast.cache_info().hits >= 1
+
+
+def test_histograms_have_the_least_in_the_first_bin():
+    def function(a, b, c):
+        return np.histogram(a * b + c, bins=10)
+
+    for seed in range(20):
+        a, b, c = np.random.default_rng(seed).random((3, 200))
+        got, want = aj.jit_compile(function)(a, b, c), function(a, b, c)
+        np.testing.assert_allclose(got[1], want[1], rtol=1e-14)
+        assert got[0][0] >= 1 and got[0][-1] >= 1 and got[0].sum() == 200
+
+
+def test_products_that_nothing_depends_on_are_contracted():
+    fast = aj.jit_compile(lambda x, y: x * y - 0.1)
+    fast(A, B)
+    assert "uncontracted" not in str(fast.get_compiler_ir(A, B)(stage="graph"))
+
+
+def test_the_time_is_asked_for_at_each_call():
+    def stamped(x):
+        return np.datetime64("now", "us"), np.datetime64("NOW"), np.datetime64(" today "), np.sqrt(x) * 2
+
+    def dated(x):
+        return np.datetime64("2020-01-01"), np.sqrt(x) * 2
+
+    fast = aj.autocluster(policy="eager")(stamped)
+    first = fast(A)[0]
+    time.sleep(0.01)
+    assert fast(A)[0] > first
+    assert aj.jit_compile(dated)(A)[0] == np.datetime64("2020-01-01")
+    with pytest.raises(aj.UncompilableError, match="time"):
+        aj.jit_compile(stamped)(A)
+
+
+def test_matrices_that_are_positive_definite_up_to_rounding_are_numpys():
+    def root(x):
+        centred = x - x.mean(axis=0)
+        return np.linalg.cholesky(centred.T @ centred / (len(x) - 1))
+
+    fast = aj.jit_compile(root)
+    for seed in range(20):
+        x = np.random.default_rng(seed).random((5, 5))
+        try:
+            want = root(x)
+        except np.linalg.LinAlgError:
+            with pytest.raises(np.linalg.LinAlgError):
+                fast(x)
+        else:
+            np.testing.assert_array_equal(fast(x), want)
+
+
+def test_factors_of_what_has_a_lower_rank_are_numpys():
+    def finder(a, omega):
+        return np.linalg.qr(a @ omega)
+
+    a = RNG.random((40, 3)) @ RNG.random((3, 30))
+    check_call(aj.jit_compile(finder), finder, a, RNG.random((30, 6)), rtol=0.0)
+
+
+def test_functions_of_scipy_that_draw_are_no_pure_ones():
+    linalg = pytest.importorskip("scipy.linalg")
+
+    def noisy(a):
+        found = linalg.logm(a)
+        return np.exp(-found * found) + np.random.standard_normal(a.shape)
+
+    fast, a = aj.autocluster(policy="eager")(noisy), 5 * np.eye(5) + 0.1 * RNG.random((5, 5))
+    np.random.seed(0)
+    want = [noisy(a) for _ in range(3)]
+    np.random.seed(0)
+    for one in want:
+        np.testing.assert_allclose(fast(a), one, rtol=1e-12)
