@@ -387,8 +387,7 @@ def test_a_loss_is_not_kept_where_the_other_rung_wins(monkeypatch: pytest.Monkey
     compile_plan, plans, verdicts = Maker.compile, [], []
 
     def first_is_slow(self: Maker, prepared: Any, probe: Any) -> Any:
-        plan = compile_plan(self, prepared, probe)
-        call = plan.call
+        call = (plan := compile_plan(self, prepared, probe)).call
         plans.append(plan)
         if len(plans) == 1:
             plan.call = lambda *values: (time.sleep(0.2), call(*values))[1]

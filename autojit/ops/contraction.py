@@ -265,10 +265,7 @@ PRODUCTS = (
         samples=lambda rng: [((rng.random((2, 3)), rng.random((2, 2))), {}), ((np.arange(3), rng.random((2, 2))), {})],
     ),
     _product(
-        np.cross,
-        cross,
-        ("a", "b"),
-        ("axisa", "axisb", "axisc", "axis"),
+        np.cross, cross, ("a", "b"), ("axisa", "axisb", "axisc", "axis"),
         dtype=lambda a, b, **axes: np.subtract(*[np.multiply(a.reshape(-1)[:0], b.reshape(-1)[:0])] * 2),
         infer=_of_space,
         sums=False,

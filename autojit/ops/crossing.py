@@ -1,4 +1,4 @@
-"""The vector product: each product is rounded before the difference, as NumPy's are, so that parallel vectors give zero."""
+"""The vector product: its products are rounded before their difference, so that parallel vectors give zero."""
 
 from __future__ import annotations
 

@@ -96,8 +96,8 @@ def is_pure(function: Any) -> bool:
 
 def _has_state(function: Any) -> bool:
     """Whether a function draws random numbers, or sets or reads what holds for the process."""
-    name = getattr(function, "__name__", "")
-    if name.startswith(_OF_STATE) or name in _NOT_PURE or "interpolative" in (getattr(function, "__module__", None) or ""):
+    name, module = getattr(function, "__name__", ""), getattr(function, "__module__", None) or ""
+    if name.startswith(_OF_STATE) or name in _NOT_PURE or module.startswith("scipy.linalg.interpolative"):
         return True
     return any(name in _RANDOM for name in _parameters(function))
 

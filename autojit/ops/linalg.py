@@ -51,7 +51,7 @@ def _qr(a: Any, trap: Trap, mode: str = "reduced") -> Any:
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"mode '{mode}' is not compiled")
     trap(jnp.any(~jnp.isfinite(a)))
-    found = jnp.linalg.qr(a, mode=mode)
+    found: Any = jnp.linalg.qr(a, mode=mode)
     # What rounding leaves of a column decides where the next ones point.
     sizes = jnp.abs(jnp.diagonal(found if mode == "r" else found[1], axis1=-2, axis2=-1))
     limit = 8 * max(a.shape[-2:]) * np.finfo(a.dtype).eps * jnp.max(sizes, axis=-1, initial=0)

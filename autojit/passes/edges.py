@@ -4,9 +4,9 @@ LLVM makes one operation of a product and a sum, with one rounding: `r**2 - x**2
 root may be no number. And where XLA computes a value twice, one of the two may be contracted alone: a mask that is
 counted here and applied there need not be one mask.
 
-Comparisons, casts to integers, floors and the ends of domains are edges. The way from a product to an edge leads through
-sums and through what works element by element. It ends at reductions, which are added up in another order in any case,
-and at complex numbers, whose products NumPy contracts, too.
+Comparisons, casts to integers, floors and the ends of domains are edges. The way from a product to an edge leads
+through sums and through what works element by element. It ends at reductions, which are added up in another order in
+any case, and at complex numbers, whose products NumPy contracts, too.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ _MOVES = _names("shaping indexing creation")
 _SAME = _names("np.negative py_negative np.positive as_scalar item item_float")
 #: ... and reductions that an edge behind them makes an edge for their operands.
 _THROUGH = _names(
-    "np.max np.min np.nanmax np.nanmin np.maximum.reduce np.minimum.reduce np.ptp np.diff np.var np.std np.nanvar np.nanstd"
+    "np.max np.min np.nanmax np.nanmin np.maximum.reduce np.minimum.reduce np.ptp np.diff np.var np.std np.nanvar "
+    "np.nanstd"
 )
 _AT_ZERO = _names("np.sqrt np.log np.log2 np.log10 np.sign math.sqrt math.log math.log2 math.log10") | _POWERS
 _COMPARISONS = frozenset(
@@ -64,7 +65,8 @@ _POSITIVE = _names(
     "math.cosh math.hypot"
 )
 _POSITIVE_OF_FIRST = _names(
-    "getitem np.reshape np.transpose np.broadcast_to np.copy np.sum np.mean np.max np.min astype item item_float as_scalar"
+    "getitem np.reshape np.transpose np.broadcast_to np.copy np.sum np.mean np.max np.min astype item item_float "
+    "as_scalar"
 )
 _POSITIVE_OF_ALL = _names("np.add py_add np.multiply py_multiply np.divide py_divide np.minimum")
 

@@ -198,7 +198,7 @@ class Allowance:
             self.spend(max(0.0, min(own, perf_counter() - start - others)))
 
     def asked(self) -> None:
-        """A call that no plan takes was asked about; where there is the closer limit, naps alone bound what that takes."""
+        """A call that no plan takes was asked about; under the closer limit naps alone bound what that takes."""
         if not self.is_limited:
             self.spent += heat.ASKING
 
