@@ -15,7 +15,7 @@ BESIDE = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "bench").rglob("*.py"), *(RO
 # Rooms that stand in one line may not import each other, `errors` and `config` excepted.
 ORDER = [
     ("handlers",),
-    ("errors", "files", "logs"),
+    ("errors", "files", "logs", "threads"),
     ("config",),
     ("jax_names",),
     ("versions",),

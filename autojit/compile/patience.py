@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autojit.ir.graph import Const, Graph, Node
+from autojit.threads import own_thread, start_own
 
 
 class _Job:
@@ -55,7 +56,7 @@ class _Worker:
 
     def __init__(self) -> None:
         self.work: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        threading.Thread(target=self._run, name="autojit-long-programs", daemon=True).start()
+        start_own(own_thread(self._run, "autojit-long-programs"))
 
     def _run(self) -> None:
         while (job := self.work.get()) is not None:

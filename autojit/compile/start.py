@@ -40,8 +40,8 @@ def end_with(socket: int) -> None:
     What takes only the time that nobody else wants would not notice for minutes on a machine that is busy, and with it
     all threads that wait for the interpreter. A machine that runs many short programs would fill with such processes.
     """
-    signal.signal(signal.SIGIO, signal.SIG_DFL)  # which ends it; the program may have ignored or blocked it
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGIO])
+    signal.signal(signal.SIGIO, signal.SIG_DFL)  # which ends it; the program may have ignored it
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])  # the thread that has started it takes none
     fcntl.fcntl(socket, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(socket, fcntl.F_SETFL, fcntl.fcntl(socket, fcntl.F_GETFL) | os.O_ASYNC)
     if select.select([socket], [], [], 0)[0]:  # it was closed before

@@ -27,6 +27,7 @@ from autojit.errors import SourceLine, comes_from_a_signal
 from autojit.jax_names import POSTPONED, jax, named
 from autojit.lowering.segments import segmented
 from autojit.lowering.source import call_from
+from autojit.threads import without_signals
 
 # As jax does, or XLA tells of devices on stderr. Launched programs find nothing of that in their environment later.
 if _is_quieted := POSTPONED and "TF_CPP_MIN_LOG_LEVEL" not in os.environ:
@@ -57,7 +58,8 @@ def device() -> Any:
     if not _devices:
         with _LOCK:
             if not _devices:
-                _devices.append(xla_client.make_cpu_client(asynchronous=False).local_devices()[0])
+                with without_signals():
+                    _devices.append(xla_client.make_cpu_client(asynchronous=False).local_devices()[0])
                 if _is_quieted:
                     os.environ.pop("TF_CPP_MIN_LOG_LEVEL", None)
     return _devices[0]

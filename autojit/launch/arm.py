@@ -33,6 +33,7 @@ from autojit.runtime.trouble import Trouble
 from autojit.runtime.twins import is_looked_into
 
 _MARK = "autojit first"
+_COMPILE = compile  # a program may forbid it later
 _NUMPYS = np.ufunc, np.ndarray, np.generic
 _INSTRUMENTS = [threading.RLock()]  # who does with the functions that others call; another one in a forked process
 #: The functions that are armed or instrumented.
@@ -226,7 +227,7 @@ def _stub(code: types.CodeType, first: Callable[..., Any]) -> types.CodeType | N
     # Called as a method: of a string that is called itself CPython would warn.
     text = f"def stub({', '.join(parameters)}):{first_line} return {_MARK!r}.__call__({', '.join(given)})"
     try:
-        module = compile(text, code.co_filename, "exec", dont_inherit=True)
+        module = _COMPILE(text, code.co_filename, "exec", dont_inherit=True)
     except SyntaxError:  # a name that no text can have
         return None
     (made,) = [const for const in module.co_consts if isinstance(const, types.CodeType)]

@@ -18,6 +18,7 @@ from time import perf_counter
 from autojit.launch.scope import Scope
 from autojit.lowering.source import call_from
 from autojit.runtime.plan import FILE
+from autojit.threads import own_thread, start_own
 
 #: Seconds between two looks; each takes some 20 us.
 EVERY = 0.01
@@ -63,12 +64,12 @@ class Samples:
         self.total = 0.0
         self._own: dict[str, bool] = {}
         self._end = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="autojit-report", daemon=True)
+        self._thread = own_thread(self._run, "autojit-report")
 
     def start(self) -> None:
         """Begin to look."""
         self._start = perf_counter()
-        self._thread.start()
+        start_own(self._thread)
 
     def stop(self) -> None:
         """Look no more."""

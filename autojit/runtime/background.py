@@ -13,6 +13,7 @@ from typing import Any
 from autojit.compile.service import SERVICE
 from autojit.logs import log
 from autojit.runtime.forks import cuts_off_if
+from autojit.threads import own_thread, start_own
 
 #: Python's switch interval while a job runs, in seconds.
 _SWITCHES = 1e-4
@@ -92,12 +93,12 @@ class Background:
                 return False
             if self._thread is None or not self._thread.is_alive():
                 left = self._jobs.qsize()  # by a thread that was killed
-                thread = threading.Thread(target=self._run, name="autojit-compiler", daemon=True)
+                made = own_thread(self._run, "autojit-compiler")
                 try:
-                    thread.start()
+                    start_own(made)
                 except RuntimeError:  # no more threads
                     return False
-                self._thread = thread
+                self._thread = made
                 self._pending = left
             self._jobs.put(job)
             self._pending += 1
@@ -107,8 +108,8 @@ class Background:
         """Wait until all jobs submitted so far are done. Not to be called by a job."""
         done = threading.Event()
         if self._thread is not None and self.submit(done.set):
-            thread = self._thread
-            while thread.is_alive() and not done.wait(0.1):
+            worker = self._thread
+            while worker.is_alive() and not done.wait(0.1):
                 pass
 
     def is_here(self) -> bool:
@@ -126,10 +127,10 @@ class Background:
     def close(self) -> None:
         """Take no more jobs, and wait for the one that runs: XLA aborts a process whose interpreter is gone."""
         with self._lock:
-            self._is_closed, thread = True, self._thread
-        if thread is not None and thread is not threading.current_thread():
+            self._is_closed, worker = True, self._thread
+        if worker is not None and worker is not threading.current_thread():
             self._jobs.put(None)  # it may wait for a job
-            thread.join()
+            worker.join()
 
     def _run(self) -> None:
         self._own = SERVICE.patient = threading.get_ident()

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from time import monotonic
 from typing import Any
 
+from autojit.threads import own_thread, start_own
+
 #: Nothing is shown of what takes fewer seconds; from then on it is told anew every so many.
 AFTER, EVERY = 1.0, 0.5
 
@@ -27,9 +29,9 @@ def progress(what: str) -> Iterator[None]:
         yield
         return
     end = threading.Event()
-    teller = threading.Thread(target=_tell, args=(what, end, sys.stderr), name="autojit-progress", daemon=True)
+    teller = own_thread(_tell, "autojit-progress", what, end, sys.stderr)
     try:
-        teller.start()
+        start_own(teller)
     except RuntimeError:  # there are no threads to be had, or no more: the process ends
         yield
         return

@@ -12,6 +12,7 @@ from time import perf_counter, sleep
 from typing import Any
 
 from autojit.logs import log
+from autojit.threads import own_thread, start_own
 
 #: How often it looks, in seconds.
 EVERY = 0.05
@@ -44,11 +45,11 @@ class Watch:
         self._thread: threading.Thread | None = None
         self._wake = threading.Event()
 
-    def add(self, key: Any, probe: Any, start: float) -> None:
+    def add(self, key: Any, probe: Any, begin: float) -> None:
         """A call of a region has begun; `key` is the call's own."""
         if LEFT:
             self._leave()
-        self._running[key] = probe, start
+        self._running[key] = probe, begin
         self._looks()
 
     def rouses(self, probe: Any) -> bool:
@@ -62,9 +63,9 @@ class Watch:
     def _looks(self) -> bool:
         """Whether the thread looks: it is started, or woken."""
         if self._thread is None:
-            self._thread = threading.Thread(target=self._run, args=(self._wake,), name="autojit-watch", daemon=True)
+            self._thread = own_thread(self._run, "autojit-watch", self._wake)
             try:
-                self._thread.start()
+                start_own(self._thread)
             except RuntimeError:  # no more threads
                 self._thread = None
         elif not self._wake.is_set():
@@ -78,8 +79,8 @@ class Watch:
     def _leave(self) -> None:
         with contextlib.suppress(IndexError):  # another thread was faster
             while LEFT:
-                *_, start, thread = LEFT.popleft()
-                self.remove((thread, start))
+                *_, begin, number = LEFT.popleft()
+                self.remove((number, begin))
 
     def _run(self, wake: threading.Event) -> None:
         idle = 0
@@ -88,8 +89,8 @@ class Watch:
             now = perf_counter()
             self._leave()
             running = list(self._running.values())
-            for probe, start in running:
-                _without_end(probe.looked_after, now - start)
+            for probe, begin in running:
+                _without_end(probe.looked_after, now - begin)
             napping = list(self._napping)
             for probe in napping:
                 if now >= probe.wakes:

@@ -1,0 +1,55 @@
+"""Threads of autojit's own: they take no signals of the program's, and start as Python itself starts them."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from threading import Thread
+from typing import Any
+
+from autojit.handlers import numbers
+
+#: What a thread itself raises by a fault, which ends the process at once where it is blocked.
+_FAULTS = {getattr(signal, name, None) for name in ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT")}
+_STARTERS = ("_start_joinable_thread", "_start_new_thread")
+
+
+def _starters() -> tuple[Any, ...]:
+    return tuple(getattr(threading, name, None) for name in _STARTERS)
+
+
+_KNOWN = _starters()
+
+
+def own_thread(target: Callable[..., Any], name: str, *args: Any) -> Thread:
+    """A thread to be started, for which the process does not wait; `threading.Thread` may be a test's by now."""
+    return Thread(target=target, args=args, name=name, daemon=True)
+
+
+@contextlib.contextmanager
+def without_signals() -> Iterator[None]:
+    """Threads that are started meanwhile, here or by what is called, take no signals of the program's.
+
+    Where the other threads block one, as in a section that must not be left, the system gives it to any that does not.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, set(numbers()) - _FAULTS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def start_own(made: Thread) -> None:
+    """Start a thread that takes no signals.
+
+    Raises:
+        RuntimeError: There are no more threads, or others than the system's: gevent has them take turns, and one that
+            waits would stop the program.
+    """
+    if _starters() != _KNOWN:
+        raise RuntimeError("threads have been replaced")
+    with without_signals():
+        made.start()
