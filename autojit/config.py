@@ -167,7 +167,12 @@ def _table() -> Iterator[Flag]:
         "The number of clusters that the process may make, or as a keyword the function, to bisect a wrong result; "
         "what comes later runs in NumPy. -1 means no limit.",
     )
-    yield flag("clustering_debug", "bool", _boolean(), "Print each graph with its clusters.")
+    yield flag(
+        "clustering_debug",
+        "bool",
+        _boolean(),
+        "Log each compiled region, at level WARNING: its graph, its clusters and its plan.",
+    )
     yield flag(
         "check",
         "bool",
@@ -178,7 +183,8 @@ def _table() -> Iterator[Flag]:
         "unroll_budget",
         "int",
         _integer(0, None, "an integer of at least 0"),
-        "The most operations that one loop may take when it is unrolled.",
+        "The most operations that a region may have where a loop in it has been unrolled, those before the loop "
+        "included; an eighth of it in the body of a loop that Python runs.",
     )
     yield flag(
         "max_plans",
@@ -204,7 +210,8 @@ def _table() -> Iterator[Flag]:
         "bool",
         _boolean(),
         "Compile what the program does not wait for in a process of its own, which leaves it the interpreter and the "
-        "processor; otherwise in a thread. Under `python -m autojit run` there always is one.",
+        "processor; otherwise in a thread. As a keyword it has no effect. Under `python -m autojit run` there is one "
+        "in any case, but not in the first process of a container.",
     )
     yield flag(
         "exact",

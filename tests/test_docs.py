@@ -23,7 +23,7 @@ PAGES = [*map(ROOT.joinpath, COPIES), *sorted((ROOT / "docs").rglob("*.md"))]
 GENERATED = ("flags.md", "reasons.md", "ops.md", "errors.md")
 
 #: The options of the commands that the pages name.
-OPTIONS = "rtol path preset peers kernels strict seed minutes count loops indexing numpy bodies table shard odd slow args json html stage cluster include exclude summary report seconds logdir settle keep_memory".split()
+OPTIONS = "repeat rtol path preset peers kernels strict seed minutes count loops indexing numpy bodies table shard odd slow args json html stage cluster include exclude summary report seconds logdir settle keep_memory".split()
 
 
 class Block(NamedTuple):

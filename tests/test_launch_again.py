@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import autojit as aj
-from tests.test_launch_ends import both
+from tests.test_launch_ends import ROOT, both
+
+ENV = {**os.environ, "PYTHONPATH": str(ROOT), "AUTOJIT_FLAGS": "--disk_cache=0"}
 
 DECORATED = """
 import numpy as np, autojit as aj
@@ -95,3 +101,28 @@ def test_what_is_no_function_makes_no_method():
 
     np.testing.assert_array_equal(Layer().f(np.ones(2)), np.tanh(np.ones(2)))
     assert Layer.act.__name__ == "tanh" and Layer.act.explain() is not None
+
+
+def test_what_is_main_while_a_package_is_imported(tmp_path):
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "__init__.py").write_text("import __main__\nKNOWN = hasattr(__main__, '__file__')\n")
+    (tmp_path / "shop" / "__main__.py").write_text("from shop import KNOWN\nprint(KNOWN)\n")
+    told = [
+        subprocess.run([sys.executable, *start, "-m", "shop"], cwd=tmp_path, stdout=-1, text=True, check=True, env=ENV).stdout
+        for start in ([], ["-m", "autojit", "run"])
+    ]
+    assert told == ["False\n", "False\n"]
+
+
+def test_programs_that_forbid_to_compile(tmp_path):
+    text = """
+import builtins
+def forbidden(*args, **kwargs): raise RuntimeError("dynamic code is disabled")
+builtins.eval = builtins.exec = builtins.compile = forbidden
+def total(values):
+    s = 0
+    for v in values: s += v
+    return s
+print(total([1, 2, 3]))
+"""
+    both(tmp_path, text)

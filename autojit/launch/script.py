@@ -128,6 +128,7 @@ def prepare(words: Sequence[str]) -> Callable[[], int]:
     name, sys.argv = given.program[0], list(given.program)
     if given.is_module:
         sys.argv[0] = "-m"  # as long as the module is looked for
+        sys.modules["__main__"] = types.ModuleType("__main__")  # likewise: a package that is imported may look
         code, module = _module(name, config, scope)
         sys.argv[0] = str(module.__file__)
     else:
