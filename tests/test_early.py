@@ -333,7 +333,7 @@ def test_later_processes_know_how_a_loop_did(monkeypatch, tmp_path, wins):
     monkeypatch.setattr("autojit.runtime.course.KEEP_BELOW", 1e9 if wins else 0.0)
     options = {"policy": "measured", "cache_dir": str(tmp_path), "disk_cache": True}
     first = aj.autocluster(count, **options)
-    first(np.linspace(0.0, 1.0, 1000), 1_500_001)
+    first(np.linspace(0.0, 1.0, 1000), 6_000_001)
     (takeover,) = first.__autojit_controller__.probes[0].takeovers
     (heat,) = takeover.probe.heats._kinds.values()
     assert takeover.probe.hits and heat.verdict.wins is wins
