@@ -37,6 +37,8 @@ _LONG = {
     "erfc", "exp", "exp2", "expm1", "lgamma", "log", "log1p", "logistic", "pow", "rem", "sin", "sinh", "tan", "tanh",
 }  # fmt: skip
 _LONG_WEIGHT = 16
+#: What is done to the bits of a number costs little beside what is done to numbers.
+_OF_BITS = {"and", "convert_element_type", "eq", "not", "or", "xor"}
 #: Operations whose results XLA stores: a chain ends with them.
 _STORED = {
     "argmax", "argmin", "cholesky", "conv_general_dilated", "dot_general", "eig", "eigh", "fft", "lu", "qr", "reduce",
@@ -120,7 +122,13 @@ def weight(equation: core.JaxprEqn) -> int:
     name, inner = equation.primitive.name, _inner(equation)
     if inner is not None:
         return _longest(inner)
-    return 0 if name in _FREE else _LONG_WEIGHT if name in _LONG else 1
+    if name in _FREE or (name in _OF_BITS and all(map(_is_of_bits, equation.invars))):
+        return 0
+    return _LONG_WEIGHT if name in _LONG else 1
+
+
+def _is_of_bits(atom: Any) -> bool:
+    return atom.aval.dtype.kind in "ub"
 
 
 def _count(equation: core.JaxprEqn) -> int:
