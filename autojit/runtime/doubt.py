@@ -70,14 +70,14 @@ def look_again(controller: Any, probe: Any, plan: Plan) -> None:
         probe.doubts_at = probe.hits + min(SOON, LEAST)
         return
     try:
-        plan.call = _Doubt(controller, probe, plan).enter
+        plan.call = Doubt(controller, probe, plan).enter
     except Exception as error:  # the call that leads here has been answered
         if comes_from_outside(error):
             raise
         log.debug("a plan could not be compared again", exc_info=error)
 
 
-class _Doubt:
+class Doubt:
     """One look; it takes the place of the plan's function."""
 
     #: Of all looks: whose the last call was, whether NumPy's, which thread's, and when it began.
@@ -121,9 +121,9 @@ class _Doubt:
 
     def _begun(self, is_numpys: bool, start: float) -> None:
         """A call has begun: a round has ended, if the last call of any look was of the same kind."""
-        *before, since = _Doubt.last
+        *before, since = Doubt.last
         now = self.number, is_numpys, threading.get_ident()
-        _Doubt.last = *now, start
+        Doubt.last = *now, start
         if now == tuple(before):
             self.rounds[is_numpys].append(start - since)
 

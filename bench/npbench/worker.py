@@ -19,7 +19,7 @@ import autojit as aj
 from autojit.config import set_flags
 from autojit.runtime.agree import Agreement, compare
 from autojit.runtime.background import BACKGROUND
-from autojit.runtime.doubt import _Doubt as Doubt
+from autojit.runtime.doubt import Doubt
 from autojit.runtime.info import with_callees
 from autojit.runtime.tuning import Tuning
 from bench.npbench.checkout import Kernel, find, fresh
