@@ -10,6 +10,8 @@ from typing import Any
 
 handler_of = _signal.getsignal
 set_handler = _signal.signal
+#: Which signals a thread takes; `None` where threads have no masks.
+set_mask: Any = getattr(_signal, "pthread_sigmask", None)
 
 
 @functools.cache

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from threading import Thread
 from typing import Any
 
-from autojit.handlers import numbers
+from autojit.handlers import numbers, set_mask
 
+_BLOCK, _SET = getattr(signal, "SIG_BLOCK", None), getattr(signal, "SIG_SETMASK", None)
 #: What a thread itself raises by a fault, which ends the process at once where it is blocked.
 _FAULTS = {getattr(signal, name, None) for name in ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT")}
 _STARTERS = ("_start_joinable_thread", "_start_new_thread")
@@ -32,14 +33,14 @@ def without_signals() -> Iterator[None]:
 
     Where the other threads block one, as in a section that must not be left, the system gives it to any that does not.
     """
-    if not hasattr(signal, "pthread_sigmask"):
+    if set_mask is None:
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, set(numbers()) - _FAULTS)
+    before = set_mask(_BLOCK, set(numbers()) - _FAULTS)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        set_mask(_SET, before)
 
 
 def start_own(made: Thread) -> None:
