@@ -5,6 +5,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from threading import Thread
+from types import BuiltinFunctionType
 from typing import Any
 
 from autojit.handlers import numbers, set_mask
@@ -17,9 +18,6 @@ _STARTERS = ("_start_joinable_thread", "_start_new_thread")
 
 def _starters() -> tuple[Any, ...]:
     return tuple(getattr(threading, name, None) for name in _STARTERS)
-
-
-_KNOWN = _starters()
 
 
 def own_thread(target: Callable[..., Any], name: str, *args: Any) -> Thread:
@@ -36,8 +34,9 @@ def without_signals() -> Iterator[None]:
     if set_mask is None:
         yield
         return
-    before = set_mask(_BLOCK, set(numbers()) - _FAULTS)
+    before = set_mask(_BLOCK, ())  # or what a handler raises after the next line would leave all blocked
     try:
+        set_mask(_BLOCK, set(numbers()) - _FAULTS)
         yield
     finally:
         set_mask(_SET, before)
@@ -50,7 +49,7 @@ def start_own(made: Thread) -> None:
         RuntimeError: There are no more threads, or others than the system's: gevent has them take turns, and one that
             waits would stop the program.
     """
-    if _starters() != _KNOWN:
+    if any(starter is not None and type(starter) is not BuiltinFunctionType for starter in _starters()):
         raise RuntimeError("threads have been replaced")
     with without_signals():
         made.start()

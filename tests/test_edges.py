@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 import numpy as np
@@ -97,6 +98,36 @@ def scaled(x):
     return (y - y.mean()) / np.where(s == 0, 1.0, s)
 
 
+def guarded(a, b):
+    return np.sqrt(np.maximum(a * a - b * b, 0)), np.maximum(a * a - b * b, 0) > 0
+
+
+def signed(a, b):
+    return np.abs(a * a - b * b) > 0, (a * a - b * b) ** 2 > 0, np.log(np.abs(a * a - b * b))
+
+
+def roots(a, b):
+    return np.cbrt(a * a - b * b)
+
+
+def turned(x, y, out):
+    for i in range(x.size):
+        out[i] = math.atan2(x[i] * -y[i] - y[i] * -x[i], x[i] * -x[i] + y[i] * -y[i])
+    return out
+
+
+def degrees(t):
+    return np.degrees(t) - 45.0 == 0
+
+
+def outer(a, b, c, d):
+    return np.outer(a * b - c, d) > 0
+
+
+def chosen(m, a, b):
+    return np.where(m, a * b, 0.0) - 1.0 == 0, np.conjugate(a * b) - 1.0 == 0
+
+
 EXACT = [
     (half_circle, (np.linspace(-0.7, 0.7, 101), 0.7)),
     (half_circle, (np.full(5, 0.1), 0.1)),
@@ -113,6 +144,13 @@ EXACT = [
     (counted, (A, 1.3)),
     (squares, (RNG.random((50, 3)),)),
     (scaled, (np.full(8, 0.7),)),
+    (guarded, (A, A)),
+    (signed, (A, A)),
+    (roots, (A, A)),
+    (turned, (A, B, np.zeros(1000))),
+    (degrees, (np.full(8, np.pi / 4),)),
+    (outer, (A, B, A * B, C)),
+    (chosen, (np.full(8, True), np.full(8, 0.1), np.full(8, 10.0))),
 ]
 
 
@@ -122,6 +160,33 @@ def test_what_is_exact_in_numpy_is(function, arguments):
     fast = aj.autocluster(policy="eager", min_cluster_size=1)(function)
     check_call(fast, function, *arguments, rtol=0.0)
     assert fast.cache_info().hits >= 1
+
+
+def divided(a, b, c):
+    return 1.0 / (float(a[0]) * float(b[0]) - float(c[0]))
+
+
+def test_python_divides_by_no_zero():
+    fast = aj.jit_compile(divided)
+    with pytest.raises(ZeroDivisionError):
+        fast(np.array([0.1]), np.array([10.0]), np.array([1.0]))
+    assert fast(np.array([0.5]), np.array([10.0]), np.array([1.0])) == 0.25
+
+
+def test_what_no_last_bit_decides_is_contracted():
+    for function in (lambda x, y: np.sqrt(x * x + y * y), lambda x, y: x * y + 1.0, lambda x, y: 0.25 * x - y > 0):
+        fast = aj.autocluster(policy="eager", min_cluster_size=1)(function)
+        fast(A, B)
+        (plan,) = fast.__autojit_controller__.probes[0].plans
+        (executable,) = plan.executables.values()
+        names = [node.op.name for node in executable.lowered.graph.nodes]
+        assert names and "uncontracted" not in names
+
+
+@pytest.mark.parametrize("shape", [(5, 4), (5, 1)])
+def test_vectors_of_other_lengths_have_no_product(shape):
+    with pytest.raises(ValueError, match="dimension"):
+        aj.autocluster(policy="eager")(lambda a, b: np.cross(a, b))(np.ones(shape), np.ones((5, 3)))
 
 
 def test_histograms_have_the_least_in_the_first_bin():

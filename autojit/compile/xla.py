@@ -58,10 +58,12 @@ def device() -> Any:
     if not _devices:
         with _LOCK:
             if not _devices:
-                with without_signals():
-                    _devices.append(xla_client.make_cpu_client(asynchronous=False).local_devices()[0])
-                if _is_quieted:
-                    os.environ.pop("TF_CPP_MIN_LOG_LEVEL", None)
+                try:
+                    with without_signals():
+                        _devices.append(xla_client.make_cpu_client(asynchronous=False).local_devices()[0])
+                finally:
+                    if _is_quieted:
+                        os.environ.pop("TF_CPP_MIN_LOG_LEVEL", None)
     return _devices[0]
 
 

@@ -15,7 +15,10 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     """`np.cross` of vectors of three elements and one dtype."""
     if axis is not None:
         axisa = axisb = axisc = axis
-    a, b = exact.broadcast(jnp.moveaxis(a, axisa, -1), jnp.moveaxis(b, axisb, -1))
+    a, b = jnp.moveaxis(a, axisa, -1), jnp.moveaxis(b, axisb, -1)
+    if a.shape[-1] != 3 or b.shape[-1] != 3:
+        raise ValueError("the vectors of a cross product have three elements")
+    a, b = exact.broadcast(a, b)
 
     def product(one: int, other: int) -> Any:
         return exact.uncontracted(exact.multiply(a[..., one], b[..., other]))

@@ -27,24 +27,35 @@ def _names(text: str) -> frozenset[str]:
 
 
 _DTYPES = frozenset(map(np.dtype, ("float32", "float64")))  # products of float16 are always rounded
-_PRODUCTS = _names("np.multiply py_multiply np.square np.multiply.outer np.outer np.kron")
+_PRODUCTS = _names(
+    "np.multiply py_multiply np.square np.multiply.outer np.outer np.kron np.radians np.deg2rad np.degrees np.rad2deg "
+    "math.radians math.degrees"
+)
 _POWERS = _names("np.power np.float_power math.pow")
 #: What adds something to its operands, be it on its way to another result.
 _SUMS = _names(
-    "np.add np.subtract py_add py_subtract np.add.outer np.subtract.outer np.diff np.linspace np.isclose np.interp "
+    "np.add np.subtract py_add py_subtract np.diff np.linspace np.isclose np.interp "
     "np.var np.std np.nanvar np.nanstd np.modf np.remainder np.floor_divide np.divmod np.arcsin np.arccos np.arccosh "
     "np.log1p math.asin math.acos math.acosh math.log1p"
 )
 #: Families that move elements ...
 _MOVES = _names("shaping indexing creation")
-#: ... what changes no more than a sign ...
-_SAME = _names("np.negative py_negative np.positive as_scalar item item_float")
-#: ... and reductions that an edge behind them makes an edge for their operands.
+#: ... what changes no more than a sign, or chooses ...
+_SAME = _names(
+    "np.negative py_negative np.positive as_scalar item item_float np.where select np.select np.nan_to_num "
+    "np.conjugate np.real"
+)
+#: ... and reductions and others that an edge behind them makes an edge for their operands.
 _THROUGH = _names(
     "np.max np.min np.nanmax np.nanmin np.maximum.reduce np.minimum.reduce np.ptp np.diff np.var np.std np.nanvar "
-    "np.nanstd"
+    "np.nanstd np.outer np.kron np.cross np.median np.percentile np.quantile"
 )
-_AT_ZERO = _names("np.sqrt np.log np.log2 np.log10 np.sign math.sqrt math.log math.log2 math.log10") | _POWERS
+_AT_ZERO = _names(
+    "np.sqrt np.cbrt np.log np.log2 np.log10 np.sign math.sqrt math.cbrt math.log math.log2 math.log10"
+)
+_AT_ZERO |= _POWERS
+#: Python raises where the divisor is zero.
+_DIVISIONS = _names("py_divide math.divide")
 _COMPARISONS = frozenset(
     f"{room}{name}"
     for room in ("np.", "py_")
@@ -68,6 +79,7 @@ _POSITIVE_OF_FIRST = _names(
     "getitem np.reshape np.transpose np.broadcast_to np.copy np.sum np.mean np.max np.min astype item item_float "
     "as_scalar"
 )
+_NEVER_ZERO = _names("np.exp np.exp2 np.cosh math.exp math.cosh")
 _POSITIVE_OF_ALL = _names("np.add py_add np.multiply py_multiply np.divide py_divide np.minimum")
 
 
@@ -106,7 +118,7 @@ def _kept(graph: Graph, outputs: Iterable[str]) -> tuple[Graph, set[str]]:
         passes = bool(made & decided) and (old.op.family in {"elementwise", *_MOVES} or old.op.name in _THROUGH)
         moves = old.op.family in _MOVES or old.op.name in _SAME
         decided |= floats if passes else falls
-        if (old.op.name in _SUMS and (falls or passes)) or (moves and made & added):
+        if (_name(old) in _SUMS and (falls or passes)) or (moves and made & added):
             added |= floats
         nodes += reversed(_apart(old, taken)) if made & added and _is_rounded(old) else [old]
     nodes.reverse()
@@ -133,13 +145,22 @@ def _in_loop(node: Node, decided: Collection[str]) -> tuple[Node, set[str]]:
 
 def _falling(node: Node, floats: set[str], positive: Collection[str]) -> set[str]:
     """The operands of which a last bit may decide something in this node."""
-    name = node.op.name
+    name = _name(node)
     if name in _POWERS and (_exponent(node) or 0.5).is_integer():
         return set()
+    if name in _DIVISIONS:
+        return {value.name for value in values_of(node.inputs[1:])} & floats.difference(positive)
     if name in _AT_ZERO or (name in _COMPARISONS and any(map(_is_zero, node.inputs))):
         return floats.difference(positive)
     is_no_float = any(value.spec.dtype.kind in "biu" for value in node.outputs)
     return floats if name in _JUMPS or (is_no_float and name not in _CHECKS) else set()
+
+
+def _name(node: Node) -> str:
+    """What is done to each element."""
+    if node.op.name == "each_number":
+        return f"math.{node.keywords['function']}"
+    return node.op.name.removesuffix(".outer")
 
 
 def _is_rounded(node: Node) -> bool:
@@ -164,8 +185,8 @@ def _apart(node: Node, taken: set[str]) -> list[Node]:
 
 
 def _not_negative(graph: Graph) -> set[str]:
-    """The floats that are not negative, whichever of the products that they are made of are contracted."""
-    found: set[str] = set()
+    """The floats that are not negative, and zero where NumPy's are, whichever products on their way are contracted."""
+    found, products, unsure = set[str](), set[str](), set[str]()
 
     def holds(operand: Operand) -> bool:
         if isinstance(operand, Const) and operand.spec.dtype.kind in "iuf":
@@ -181,9 +202,16 @@ def _not_negative(graph: Graph) -> set[str]:
             or (name in _POSITIVE_OF_ALL and all(map(holds, given)))
             or (name == "np.maximum" and any(map(holds, given)))
         )
+        made, taken = {value.name for value in node.outputs}, {value.name for value in values_of(given)}
         if name in _POSITIVE or is_square or is_even or is_made:
             found.update(value.name for value in node.outputs if value.spec.dtype.kind == "f")
-    return found
+        moves = node.op.family in _MOVES or name in _SAME
+        if name in _PRODUCTS or name in _POWERS or (moves and taken & products):
+            products |= made
+        # A difference of products may be zero in one way and not in the other, and so may be what is made of it.
+        if (_name(node) in _SUMS and taken & products and not is_made) or (taken & unsure and name not in _NEVER_ZERO):
+            unsure |= made
+    return found - unsure
 
 
 def _exponent(node: Node) -> float | None:

@@ -93,13 +93,13 @@ class Background:
                 return False
             if self._thread is None or not self._thread.is_alive():
                 left = self._jobs.qsize()  # by a thread that was killed
-                made = own_thread(self._run, "autojit-compiler")
-                try:
-                    start_own(made)
-                except RuntimeError:  # no more threads
-                    return False
-                self._thread = made
+                self._thread = own_thread(self._run, "autojit-compiler")
                 self._pending = left
+                try:
+                    start_own(self._thread)
+                except RuntimeError:  # no more threads
+                    self._thread = None
+                    return False
             self._jobs.put(job)
             self._pending += 1
             return True
