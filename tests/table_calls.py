@@ -375,7 +375,7 @@ _OWN: dict[str, Form] = {
 }
 
 #: Rows that no call names: what other forms become.
-UNNAMED = frozenset("leave_if rounded normal as_scalar sum_and_count py_not each_number".split())
+UNNAMED = frozenset("leave_if rounded normal uncontracted as_scalar sum_and_count py_not each_number".split())
 
 
 def _form(name: str) -> Form | None:

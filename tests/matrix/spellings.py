@@ -90,6 +90,7 @@ WITHOUT: dict[str, str] = {
     "each_number": "what functions of `math` in loops become",
     "rounded": "put behind others by `exact=True`",
     "normal": "put behind others by `exact=True`",
+    "uncontracted": "put behind products where a last bit decides",
     "set_diagonal": "writes to a diagonal: NumPy gives none that may be written",
 }
 
