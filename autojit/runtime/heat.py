@@ -51,6 +51,8 @@ LONG = 2 * TINY
 SEEN = 32
 #: Calls that take fewer seconds in NumPy are short.
 SHORT = 2e-4
+#: Calls that take more seconds are always asked about if a loop in them may be taken over.
+ASKED = 1e-3
 #: Seconds that it takes to ask about a call and to time it in NumPy ...
 ASKING = 2e-5
 #: ... which may be this fraction of NumPy's time ...
@@ -314,8 +316,8 @@ class HeatMap:
             heat.seen = heat.seconds
 
     def are_long(self) -> bool:
-        """Whether the last calls were, so that asking about them costs next to nothing."""
-        return self._seconds > SHORT * self._asked
+        """Whether the last calls were, so that asking about them costs little."""
+        return self._seconds > ASKED * self._asked
 
     def go_on(self) -> None:
         """Look again after `BURST` calls more."""

@@ -318,7 +318,8 @@ class Probe:
             return False
         if self.takeovers and self.heats.are_long():  # the next one may be taken over
             return False
-        seconds = self.heats.nap(*_NAP, others)
+        # Nor does it sleep long: one that is may come in between.
+        seconds = self.heats.nap(_NAP[0], _NAP[0] if self.takeovers else _NAP[1], others)
         return seconds > 0 and self.nap_for(seconds)
 
     def wait_for(self, seconds: float) -> None:
