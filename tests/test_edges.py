@@ -227,7 +227,7 @@ def test_matrices_that_are_positive_definite_up_to_rounding_are_numpys():
         centred = x - x.mean(axis=0)
         return np.linalg.cholesky(centred.T @ centred / (len(x) - 1))
 
-    fast = aj.jit_compile(root)
+    fast = aj.jit_compile(check=False)(root)  # a small pivot before the last one amplifies what rounding leaves
     for seed in range(20):
         x = np.random.default_rng(seed).random((5, 5))
         try:

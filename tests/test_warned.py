@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import autojit as aj
+from autojit.ir import warned
 from autojit.ir.warned import asked
 from autojit.runtime.environment import is_default
 
@@ -180,3 +181,21 @@ def test_a_fork_while_a_thread_asks():
     done.set()
     thread.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_what_interrupts_an_ask_leaves_no_filters(monkeypatch):
+    """A signal's handler may raise anywhere, as when the filters have just been set."""
+    enter = warned._enter
+
+    def interrupted(*args, **kwargs):
+        enter(*args, **kwargs)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(warned, "_enter", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            warned.unheard(lambda: 1)
+    assert not warned._asking and not [one for one in warnings.filters if one in warned._FILTERS]
+    warned._asking[object()] = threading.get_ident()  # of one that was interrupted as it left
+    assert asked(lambda: warn("a"))[1] == ["a"]
+    assert not warned._asking and not [one for one in warnings.filters if one in warned._FILTERS]

@@ -39,12 +39,14 @@ _FILTERS: list[Any] = [("ignore", _runtime, RuntimeWarning, None, 0), ("ignore",
 _LIBRARIES = ("autojit", "jax", "jaxlib", "numpy", "scipy")
 
 _lock = threading.RLock()
-_asking = 0
+#: What asks now, with its thread. A count would stay too high for ever where a signal's handler raises in between.
+_asking: dict[object, int] = {}
 
 
 def _begin() -> None:
-    global _lock, _asking
-    _lock, _asking = threading.RLock(), 0
+    global _lock
+    _lock = threading.RLock()
+    _asking.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -108,8 +110,9 @@ def _registries() -> list[dict[Any, Any]]:
 def _filtered(heed: Callable[[str], bool], runtime: bool = True) -> Iterator[None]:
     """In this thread, warnings are given to `heed` alone."""
     around = [dict(vars(here)) for here in (_runtime, _any)]
-    _enter()
+    me = object()
     try:
+        _enter(me, is_inner=bool(around[1]))
         vars(_runtime)["match"] = _Here.match if runtime else _heed_nothing
         vars(_any)["match"] = heed
         yield
@@ -117,7 +120,7 @@ def _filtered(heed: Callable[[str], bool], runtime: bool = True) -> Iterator[Non
         for here, before in zip((_runtime, _any), around, strict=True):
             vars(here).clear()
             vars(here).update(before)
-        _leave()
+        _leave(me)
 
 
 def _heed_nothing(text: str) -> bool:
@@ -128,20 +131,22 @@ def _are_first() -> bool:
     return warnings.filters[: len(_FILTERS)] == _FILTERS
 
 
-def _enter() -> None:
-    global _asking
+def _enter(one: object, is_inner: bool) -> None:
+    thread = threading.get_ident()
     with _lock:
-        _asking += 1
+        if not is_inner:  # what this thread has not left was interrupted
+            for other in [other for other, theirs in _asking.items() if theirs == thread]:
+                del _asking[other]
+        _asking[one] = thread
         if not _are_first():
             warnings.filters[:0] = _FILTERS  # type: ignore[index] -- a list
 
 
-def _leave() -> None:
-    global _asking
+def _leave(one: object) -> None:
     with _lock:
-        _asking -= 1
+        _asking.pop(one, None)
         if not _asking:
             filters: list[Any] = warnings.filters  # type: ignore[assignment] -- a list
-            for one in _FILTERS:
-                while one in filters:
-                    filters.remove(one)
+            for ours in _FILTERS:
+                while ours in filters:
+                    filters.remove(ours)
