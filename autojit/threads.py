@@ -13,11 +13,8 @@ from autojit.handlers import numbers, set_mask
 _BLOCK, _SET = getattr(signal, "SIG_BLOCK", None), getattr(signal, "SIG_SETMASK", None)
 #: What a thread itself raises by a fault, which ends the process at once where it is blocked.
 _FAULTS = {getattr(signal, name, None) for name in ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT")}
+#: What starts threads in Python's own module; each version has one or both.
 _STARTERS = ("_start_joinable_thread", "_start_new_thread")
-
-
-def _starters() -> tuple[Any, ...]:
-    return tuple(getattr(threading, name, None) for name in _STARTERS)
 
 
 def own_thread(target: Callable[..., Any], name: str, *args: Any) -> Thread:
@@ -49,7 +46,7 @@ def start_own(made: Thread) -> None:
         RuntimeError: There are no more threads, or others than the system's: gevent has them take turns, and one that
             waits would stop the program.
     """
-    if any(starter is not None and type(starter) is not BuiltinFunctionType for starter in _starters()):
+    if any(not isinstance(vars(threading).get(name, len), BuiltinFunctionType) for name in _STARTERS):
         raise RuntimeError("threads have been replaced")
     with without_signals():
         made.start()

@@ -187,8 +187,8 @@ def test_branches_that_are_not_taken_cost_nothing(compute):
     decorated(np.ones(3), 3)
     start = time.perf_counter()
     for _ in range(3):
-        decorated(np.ones(3), 10**8)
-    assert time.perf_counter() - start < 20.0
+        decorated(np.ones(3), 10**7)
+    assert time.perf_counter() - start < 1.0
 
 
 def test_powers_with_a_modulus_are_compiled():

@@ -111,7 +111,7 @@ def test_a_timeout_is_not_lost_in_a_capture():
         start = time.monotonic()
         with pytest.raises(Late):
             fast(np.ones(9))
-        assert time.monotonic() - start < 20
+        assert time.monotonic() - start < 0.9
     finally:
         pause[0] = 0.0
         signal.setitimer(signal.ITIMER_REAL, 0)

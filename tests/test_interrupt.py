@@ -44,7 +44,7 @@ PROGRAM = """
         endless(x)
     except KeyboardInterrupt:
         done.set()
-        print("interrupted", time.monotonic() - began[0] < 8)
+        print("interrupted", time.monotonic() - began[0] < 4)
     assert endless.cache_info().compiles == 1, endless.cache_info()
     print(aj.autocluster(policy="eager")(lambda v: v * 2 + 1)(np.arange(3.0)))
 """
@@ -56,7 +56,7 @@ def test_an_endless_loop_can_be_interrupted(tmp_path: Path) -> None:
     # Beside NumPy (`--check`) the loop would never begin: NumPy's does not end.
     environment = {**os.environ, "AUTOJIT_FLAGS": "--disk_cache=0", "PYTHONPATH": str(Path(autojit.__file__).parents[1])}
     run = subprocess.run(
-        [sys.executable, script], capture_output=True, text=True, timeout=300, check=False, env=environment
+        [sys.executable, script], capture_output=True, text=True, timeout=120, check=False, env=environment
     )
     assert run.stdout.splitlines() == ["interrupted True", "[1. 3. 5.]"], run.stdout + run.stderr
     assert run.returncode == 0, run.stderr

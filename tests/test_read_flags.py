@@ -80,16 +80,16 @@ def test_a_flag_that_another_thread_sets_ends_a_loop(which):
         "attribute": (aj.autocluster(policy="eager")(Worker.work), ()),
     }[which]
     given = [np.ones(1000), *args] if which != "attribute" else [worker, np.ones(1000)]
-    start = time.perf_counter()
     for _ in range(9):  # while a capture outlasts the timer there are no iterations, rightly
         STOP, STATE["running"], worker.running = False, True, True
         timer = threading.Timer(1.0, stop_all, [worker])
         timer.start()
+        start = time.perf_counter()
         count = fast(*given)
+        assert time.perf_counter() - start < 8.0
         timer.join()
         if count:
             break
-    assert time.perf_counter() - start < 60.0
     assert 0 < count < long - 1
     if which == "global":
         STOP = False

@@ -185,16 +185,18 @@ POLLING = [while_running, while_ticket, while_below, while_waiting, while_item, 
 
 @pytest.mark.parametrize("function", POLLING)
 def test_a_flag_of_any_kind_that_another_thread_sets_ends_a_loop(function):
-    fast, start = aj.autocluster(policy="eager")(function), time.perf_counter()
+    fast = aj.autocluster(policy="eager")(function)
     for _ in range(9):  # while a capture outlasts the timer there are no iterations, rightly
         job = Job()
         timer = threading.Timer(0.5, job.end)
         timer.start()
+        start = time.perf_counter()
         count, _ = fast(job, np.ones(1000), 0)
+        assert time.perf_counter() - start < 5.0
         timer.join()
         if count:
             break
-    assert time.perf_counter() - start < 60.0 and 0 < count < 49_999_999
+    assert 0 < count < 49_999_999
     assert "another thread" in str(fast.explain(Job(), np.ones(1000), 0))
 
 
@@ -393,13 +395,15 @@ def end(job):
 
 @pytest.mark.parametrize("function", [while_flags, while_data, while_max])
 def test_flags_that_are_called_as_what_arrays_have(function):
-    fast, start = aj.autocluster(policy="eager")(function), time.perf_counter()
+    fast = aj.autocluster(policy="eager")(function)
     for _ in range(9):  # see above
         HELD.__init__()
         timer = threading.Timer(0.5, end, (HELD.job,))
         timer.start()
+        start = time.perf_counter()
         count, _ = fast(HELD, np.ones(1000), 0)
+        assert time.perf_counter() - start < 5.0
         timer.join()
         if count:
             break
-    assert time.perf_counter() - start < 60.0 and count > 0
+    assert count > 0

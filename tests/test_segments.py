@@ -167,7 +167,7 @@ def run_graph(steps, results, x, number):
     return [values[-1 - number % len(values)] for number in results]
 
 
-@settings(deadline=None, derandomize=True, database=None)
+@settings(deadline=None)
 @given(graph=graphs(), limit=st.integers(1, 12), most=st.integers(1, 12))
 def test_segments_compute_what_the_program_does(graph, limit, most):
     with pytest.MonkeyPatch.context() as patch, jax.enable_x64(True):

@@ -108,8 +108,8 @@ class Background:
         """Wait until all jobs submitted so far are done. Not to be called by a job."""
         done = threading.Event()
         if self._thread is not None and self.submit(done.set):
-            worker = self._thread
-            while worker.is_alive() and not done.wait(0.1):
+            thread = self._thread
+            while thread.is_alive() and not done.wait(0.1):
                 pass
 
     def is_here(self) -> bool:
@@ -127,10 +127,10 @@ class Background:
     def close(self) -> None:
         """Take no more jobs, and wait for the one that runs: XLA aborts a process whose interpreter is gone."""
         with self._lock:
-            self._is_closed, worker = True, self._thread
-        if worker is not None and worker is not threading.current_thread():
+            self._is_closed, thread = True, self._thread
+        if thread is not None and thread is not threading.current_thread():
             self._jobs.put(None)  # it may wait for a job
-            worker.join()
+            thread.join()
 
     def _run(self) -> None:
         self._own = SERVICE.patient = threading.get_ident()

@@ -45,11 +45,11 @@ class Watch:
         self._thread: threading.Thread | None = None
         self._wake = threading.Event()
 
-    def add(self, key: Any, probe: Any, begin: float) -> None:
+    def add(self, key: Any, probe: Any, start: float) -> None:
         """A call of a region has begun; `key` is the call's own."""
         if LEFT:
             self._leave()
-        self._running[key] = probe, begin
+        self._running[key] = probe, start
         self._looks()
 
     def rouses(self, probe: Any) -> bool:
@@ -79,8 +79,8 @@ class Watch:
     def _leave(self) -> None:
         with contextlib.suppress(IndexError):  # another thread was faster
             while LEFT:
-                *_, begin, number = LEFT.popleft()
-                self.remove((number, begin))
+                *_, start, thread = LEFT.popleft()
+                self.remove((thread, start))
 
     def _run(self, wake: threading.Event) -> None:
         idle = 0
@@ -89,8 +89,8 @@ class Watch:
             now = perf_counter()
             self._leave()
             running = list(self._running.values())
-            for probe, begin in running:
-                _without_end(probe.looked_after, now - begin)
+            for probe, start in running:
+                _without_end(probe.looked_after, now - start)
             napping = list(self._napping)
             for probe in napping:
                 if now >= probe.wakes:
