@@ -5,7 +5,6 @@ asks for its `repr`, which may be the program's code.
 # The half of `signal` that is written in C, of which type checkers know nothing.
 import _signal  # pyright: ignore[reportMissingImports]
 import functools
-import signal
 from typing import Any
 
 handler_of = _signal.getsignal
@@ -15,6 +14,6 @@ set_mask: Any = getattr(_signal, "pthread_sigmask", None)
 
 
 @functools.cache
-def numbers() -> tuple[Any, ...]:
-    """All signals."""
-    return tuple(signal.valid_signals())
+def numbers() -> tuple[int, ...]:
+    """All signals, without their names: to look these up takes longer than a thread takes to start."""
+    return tuple(_signal.valid_signals())

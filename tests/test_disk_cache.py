@@ -216,6 +216,13 @@ def test_a_directory_that_cannot_be_made(cached, tmp_path):
     assert "cannot be used" in _warning_of(cached(tmp_path / "file" / "cache"))
 
 
+def test_a_look_into_a_directory_that_is_not_there_makes_none(tmp_path):
+    cache = DiskCache(tmp_path / "new", "1")
+    assert cache.load("a") is None and not cache.has("a") and not (tmp_path / "new").exists()
+    cache.store("a", Stored((), b"a"))
+    assert cache.has("a") and cache.load("a") is not None
+
+
 def test_the_oldest_files_go_first(tmp_path):
     cache = DiskCache(tmp_path / "cache", "v", max_bytes=5000)
     size = len(Stored((), b"x" * 900).encode())

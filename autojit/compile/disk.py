@@ -93,11 +93,11 @@ class DiskCache:
 
     def has(self, key: str) -> bool:
         """Whether a program is stored under a key."""
-        return self._is_usable() and os.path.isfile(self.path(key))
+        return self._may_hold() and os.path.isfile(self.path(key))
 
     def load(self, key: str) -> Stored | None:
         """The program that was stored under a key, or `None`."""
-        if not self._is_usable():
+        if not self._may_hold():
             return None
         path = self.path(key)
         content = None
@@ -190,6 +190,10 @@ class DiskCache:
                 os.unlink(path)
                 left -= size
         self._nbytes = left
+
+    def _may_hold(self) -> bool:
+        """Whether anything may be loaded; a directory that is not there is not made in order to look into it."""
+        return (self._is_checked or os.path.lexists(self.root)) and self._is_usable()
 
     def _is_usable(self) -> bool:
         if not self._is_checked:  # without the lock: twice does no harm, and a process may be forked meanwhile
