@@ -223,6 +223,29 @@ def test_a_look_into_a_directory_that_is_not_there_makes_none(tmp_path):
     assert cache.has("a") and cache.load("a") is not None
 
 
+def test_only_its_own_files_are_removed(tmp_path):
+    cache = DiskCache(tmp_path, "1", max_bytes=4000)
+    others = [tmp_path / name for name in ("model.program", "a.program.txt", "b.programs", "0" * 63 + ".program")]
+    for other in others:
+        other.write_bytes(b"x" * 4000)
+    cache.store("a", Stored((), b"a" * 3000))
+    (tmp_path / f"{'0' * 64}.program.12-345").write_text("of a process that was killed")
+    assert len(cache.files()) == 2
+    cache.store("b", Stored((), b"b" * 3000))
+    assert cache.load("b") is not None and cache.clear() == 2
+    assert all(other.exists() for other in others)
+
+
+def test_what_other_processes_store_counts(tmp_path):
+    mine, others = (DiskCache(tmp_path, "1", max_bytes=64_000) for _ in range(2))
+    mine.store("first", Stored((), b"x" * 900))
+    for number in range(60):
+        others.store(f"theirs {number}", Stored((), b"x" * 900))
+    for number in range(12):
+        mine.store(f"mine {number}", Stored((), b"x" * 900))
+    assert sum(size for _, size, _ in mine.files()) <= 64_000 * (1 + 1 / 16) + 1000
+
+
 def test_the_oldest_files_go_first(tmp_path):
     cache = DiskCache(tmp_path / "cache", "v", max_bytes=5000)
     size = len(Stored((), b"x" * 900).encode())

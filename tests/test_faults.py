@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import autojit as aj
-from autojit.compile import transfer, xla
+from autojit.compile import room, transfer, xla
 from autojit.compile.cache import CACHE
 from autojit.compile.xla import Program
 from autojit.runtime.background import BACKGROUND, Background
@@ -127,6 +127,49 @@ def test_no_memory_for_staging(monkeypatch, program):
     monkeypatch.setattr(transfer, "readable_at", lambda array: 0)
     function = aj.autocluster(program, policy="eager")
     assert len(told(function, program)) == bool(asked)
+
+
+def test_no_memory_for_a_second_array(monkeypatch):
+    """The system would end the process: NumPy needs no second one."""
+    left = []
+
+    def available():
+        left.append(1 << 20)
+        return left[-1]
+
+    transfer.RESULTS.clear()
+    monkeypatch.setattr(room, "ASKED", 1 << 20)
+    monkeypatch.setattr(room, "available", available)
+
+    def double(x):
+        x *= 2.0
+        return x
+
+    x = np.arange(200_000.0)
+    function = aj.autocluster(double, policy="eager")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", category=aj.AutojitWarning)
+        assert function(x) is x
+    assert left and "GB more are needed" in str(caught[0].message)
+    assert (x == 2.0 * np.arange(200_000)).all()
+    assert function(x) is x and (x == 4.0 * np.arange(200_000)).all()
+
+
+def test_memory_that_the_system_has(monkeypatch, tmp_path):
+    """What is kept is freed before a program goes without memory; a container's bound counts, but not its files."""
+    files = {"info": "MemTotal: 9 kB\nMemAvailable: 8000 kB\n", "used": "5000", "stat": "anon 7\ninactive_file 90"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(room, "_SYSTEM", str(tmp_path / "info"))
+    group = tuple(str(tmp_path / name) for name in ("most", "used", "stat"))
+    monkeypatch.setattr(room, "_GROUPS", (group, ("nothing", "at all", "there")))
+    assert room.available() == 8000 * 1024
+    for most, left in (("max\n", 8000 * 1024), ("6000\n", 1090)):
+        (tmp_path / "most").write_text(most)
+        assert room.available() == left
+    monkeypatch.setattr(room, "_SYSTEM", "nowhere")
+    (tmp_path / "most").write_text("max")
+    assert room.available() == float("inf")
 
 
 def test_large_results_without_memory_of_xla_s(monkeypatch):

@@ -1,4 +1,4 @@
-"""Ctrl-C in a loop that never ends."""
+"""Ctrl-C in loops that never end, or not soon."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pytest
+
 import autojit
 
 PROGRAM = """
@@ -16,12 +18,7 @@ PROGRAM = """
     import autojit as aj
 
     @aj.autocluster(policy="eager")
-    def endless(x):
-        while True:
-            x = x * 0.5 + 1
-            if x.sum() < 0:
-                break
-        return x
+    LOOP
 
     # Started in the background of a shell, a process is told to ignore Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -50,9 +47,28 @@ PROGRAM = """
 """
 
 
-def test_an_endless_loop_can_be_interrupted(tmp_path: Path) -> None:
+ENDLESS = """
+    def endless(x):
+        while True:
+            x = x * 0.5 + 1
+            if x.sum() < 0:
+                break
+        return x
+"""
+#: Some minutes, in not so many iterations.
+LONG = """
+    def endless(x):
+        y = x.reshape(100, 200) * 0.5
+        for _ in range(90_000):
+            y = np.cos(np.sin(y @ y.T) @ y)
+        return y
+"""
+
+
+@pytest.mark.parametrize("loop", [ENDLESS, LONG, LONG.replace("90_000", "len(x) * 4")])
+def test_a_loop_can_be_interrupted(tmp_path: Path, loop: str) -> None:
     script = tmp_path / "endless.py"
-    script.write_text(textwrap.dedent(PROGRAM))
+    script.write_text(textwrap.dedent(PROGRAM.replace("    LOOP\n", loop.strip("\n") + "\n")))
     # Beside NumPy (`--check`) the loop would never begin: NumPy's does not end.
     environment = {**os.environ, "AUTOJIT_FLAGS": "--disk_cache=0", "PYTHONPATH": str(Path(autojit.__file__).parents[1])}
     run = subprocess.run(

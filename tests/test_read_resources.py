@@ -105,6 +105,22 @@ def test_memory_that_is_dropped_is_free_at_once() -> None:
     assert remains.take(UNIT) is None and remains.take(4 * UNIT) == "large"
 
 
+def test_memory_of_other_sizes_is_bounded_too() -> None:
+    """The unit that is dropped of a buffer does not leave the rest of it."""
+    remains, numbers = Remains[Any](16 * UNIT), random.Random(4)
+    alive: list[weakref.ref[Any]] = []
+    for units in [16, 15.5, *(numbers.choice([0.5, 3, 7.5, 10, 16]) for _ in range(500))]:
+        buffer = type("Buffer", (), {"units": units})()
+        alive.append(weakref.ref(buffer))
+        Owner(remains, units, buffer)
+        del buffer
+        held = sum(each().units for each in alive if each() is not None)
+        assert held * UNIT == remains.nbytes <= remains.limit
+        found = remains.take(int(numbers.choice([0.5, 3, 16]) * UNIT))
+        assert found is None or found.units in (0.5, 3, 16)
+        del found
+
+
 def test_memory_of_many_sizes_is_found_and_nothing_piles_up() -> None:
     remains, numbers = Remains[int](64 * UNIT), random.Random(2)
     sizes = [0.5, 1, 1.5, 3, 7]
@@ -214,7 +230,9 @@ def test_a_relative_cache_in_a_folder_that_is_gone(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     disk = opened("cache")
-    assert disk is not None and disk.load("key") is None and "cannot be used" in (disk.trouble or "")
+    assert disk is not None and disk.load("key") is None and disk.trouble is None  # nothing is there
+    disk.store("key", Stored((), b""))
+    assert disk.load("key") is None and "cannot be used" in (disk.trouble or "")
     opened.cache_clear()
 
 

@@ -332,6 +332,16 @@ def test_closing_ends_a_wait():
         shown.service.ask(b"more")
 
 
+def test_ends_count_in_a_row_only():
+    shown = _Shown()
+    assert shown.service.is_ready()
+    shown.service._ends = 2
+    thread = threading.Thread(target=lambda: shown.now.send_bytes(shown.now.recv_bytes() + b"ever"))
+    thread.start()
+    assert shown.service.ask(b"what") == b"whatever" and shown.service._ends == 0
+    thread.join(10)
+
+
 def test_an_interrupted_question_ends_the_process():
     shown = _Shown()
 

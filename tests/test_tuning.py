@@ -16,6 +16,7 @@ from autojit.compile.key import cluster_key
 from autojit.compile.options import FUSED, WIDE, compile_options, next_option
 from autojit.ir.graph import Graph
 from autojit.runtime import measured, remembered, tuning
+from autojit.runtime.allowance import ALLOWANCE, Allowance
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.heat import Heat, HeatMap
 from autojit.runtime.maker import Maker
@@ -175,6 +176,23 @@ def test_what_is_slower_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     fast = run(smooth, X)
     assert seen == ["", "wide"] and choice_of(fast) == "" and not is_tuning(plan_of(fast))
     assert not plan_of(fast).is_native and fast.explain(X).clusters[0].options == ""
+
+
+@pytest.mark.usefixtures("pays")
+def test_what_is_tried_is_spent_and_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither compiling nor slow runs come for nothing: the bound holds for them, too."""
+    before = ALLOWANCE.spent
+    asked: list[float] = []
+
+    def refuse(self: Allowance, seconds: float) -> bool:
+        asked.append(seconds)
+        return len(asked) < 3
+
+    monkeypatch.setattr(Allowance, "has_no", refuse)
+    seen = slowed(monkeypatch, {"wide": 0.02})
+    fast = run(smooth, X)
+    assert seen == ["", "wide"] and len(asked) == 3 and min(asked) > 0.0 and choice_of(fast) == ""
+    assert ALLOWANCE.spent - before >= 2 * 0.014
 
 
 @pytest.mark.usefixtures("pays")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import time
 
 import pytest
@@ -52,3 +53,17 @@ def test_one_that_fails_does_not_keep_others_asleep(looks):
     assert looks.rouses(bad) and wait_until(lambda: bad.looked and bad.roused)
     assert looks.rouses(good) and wait_until(lambda: good.roused)
     looks.remove("call")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # it is ended on purpose
+def test_where_its_thread_is_ended_nobody_sleeps_on(looks):
+    asleep, later = Napping(), Napping()
+    asleep.wakes = later.wakes = time.perf_counter() + 1000
+    assert looks.rouses(asleep)
+    first = looks._thread
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(first.ident), ctypes.py_object(SystemExit))
+    assert wait_until(lambda: asleep.roused) and asleep.wakes == 0.0
+    first.join(20)
+    assert looks.rouses(later) and looks._thread is not first
+    later.wakes = 0.0
+    assert wait_until(lambda: later.roused)

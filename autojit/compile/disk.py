@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import threading
 from collections.abc import Callable
@@ -20,6 +21,10 @@ MAX_BYTES = 1 << 30
 #: A cache over its bound is emptied down to this part of it, so that not every new file has to look at all others.
 _ROOM = 0.9
 _SUFFIX = ".program"
+#: The names of its files, and of those that are being written.
+_NAME = re.compile(r"[0-9a-f]{64}\.program(\.\d+-\d+)?")
+#: Other processes store, too: all files are looked at again when this one has stored this part of the bound.
+_LOOKS_AGAIN = 1 / 16
 #: How the keys of notes begin.
 NOTE = "note "
 
@@ -60,6 +65,7 @@ class DiskCache:
         self.trouble: str | None = None
         self._may_load = self._may_store = True
         self._nbytes: int | None = None  # of all files, as far as this process knows
+        self._since = 0  # stored since all were looked at
         self._is_checked = False
         self._lock = threading.RLock()
 
@@ -150,7 +156,7 @@ class DiskCache:
                 with expected(OSError):
                     path = os.path.join(self.root, name)
                     status = os.lstat(path)
-                    if stat.S_ISREG(status.st_mode) and _SUFFIX in name:
+                    if stat.S_ISREG(status.st_mode) and _NAME.fullmatch(name):
                         found.append((status.st_mtime, status.st_size, path))
         return sorted(found)
 
@@ -173,9 +179,12 @@ class DiskCache:
 
     def _account(self, nbytes: int) -> None:
         # Under no lock: garbage may be collected meanwhile, and finalizers wait for who waits for it.
-        found = sum(size for _, size, _ in self.files()) if self._nbytes is None else 0
+        self._since += nbytes
+        looks = self._nbytes is None or self._since > _LOOKS_AGAIN * self.max_bytes
+        found = sum(size for _, size, _ in self.files()) if looks else 0
         with self._lock:
-            self._nbytes = found if self._nbytes is None else self._nbytes + nbytes
+            self._nbytes = found if looks else (self._nbytes or 0) + nbytes
+            self._since = 0 if looks else self._since
             is_full = self._nbytes > self.max_bytes
         if is_full:
             self._shrink(int(self.max_bytes * _ROOM))

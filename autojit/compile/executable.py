@@ -11,7 +11,7 @@ import numpy as np
 
 from autojit.compile.frame import Frame
 from autojit.compile.options import compile_options
-from autojit.compile.patience import VERY_MANY, VERY_MANY_INNER, abandon, are_nested, bounds_of, is_open, patiently
+from autojit.compile.patience import abandon, bounds_of, is_open, many, patiently
 from autojit.compile.questions import SERVICE, program_of
 from autojit.compile.stored import Stored
 from autojit.compile.transfer import REUSED, ResultMemory, give_back, result_memory
@@ -71,7 +71,7 @@ class Executable:
         self._frames: list[Frame] = []
         self._launch = self._launch_patiently if is_open(graph) else self.program.launch
         self._bounds = bounds_of(graph)
-        self._most = VERY_MANY_INNER if are_nested(graph) else math.inf
+        self._many, self._most = many(graph) if self._bounds else (math.inf, math.inf)
         if self._bounds:
             self.run = self._run_counted
 
@@ -85,7 +85,7 @@ class Executable:
         for place in self._bounds:
             number = abs(int(values[place]))  # of the least int8 NumPy would warn
             together *= number or 1
-            if number >= VERY_MANY or together >= self._most:
+            if number >= self._many or together >= self._most:
                 launch = self._launch_patiently
         return Executable.run(self, values, launch)
 

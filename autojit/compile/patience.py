@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import math
 import os
 import queue
 import sys
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autojit.ir.graph import Const, Graph, Node
+from autojit.passes.loop_cost import UNKNOWN_TRIPS, cost
 from autojit.threads import own_thread, start_own
 
 
@@ -76,6 +78,8 @@ _KEEP_SMALL = frozenset(
 VERY_MANY = 100_000
 #: ... and of loops inside each other, together.
 VERY_MANY_INNER = 100 * VERY_MANY
+#: ... or all together fewer nanoseconds, as far as that is known.
+LONG = 2e8
 
 #: The runs that nobody waits for any more.
 _unfinished: list[_Job] = []
@@ -86,7 +90,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def is_open(graph: Graph) -> bool:
-    """Whether a graph has a loop in it that may take very long, as far as can be seen before it runs."""
+    """Whether a graph may take very long, as far as can be seen before it runs."""
+    if cost(graph) >= LONG:
+        return True
     told = {value.name for value in graph.inputs if value.spec.kind != "array" and value.spec.dtype.kind in "iu"}
     return _has_open(graph, told)
 
@@ -143,9 +149,11 @@ def _is_counted(node: Node) -> bool:
     return _count(node) is None or any(map(_is_counted, node.keywords["body"].nodes))
 
 
-def are_nested(graph: Graph) -> bool:
-    """Whether a graph has loops inside each other whose bounds are not constants."""
-    return any(any(map(_is_counted, node.keywords["body"].nodes)) for node in graph.nodes if _is_counted(node))
+def many(graph: Graph) -> tuple[float, float]:
+    """From which number on, given as a bound, a graph may take very long, and from which product of all of them on."""
+    most = LONG * UNKNOWN_TRIPS / max(1.0, cost(graph))
+    are_nested = any(any(map(_is_counted, node.keywords["body"].nodes)) for node in graph.nodes if _is_counted(node))
+    return min(VERY_MANY, most), min(VERY_MANY_INNER, most) if are_nested else math.inf
 
 
 def patiently(launch: Callable[[Any], list[Any]], arguments: Sequence[Any]) -> list[Any]:
@@ -155,7 +163,10 @@ def patiently(launch: Callable[[Any], list[Any]], arguments: Sequence[Any]) -> l
     try:
         worker = _idle.pop()
     except IndexError:
-        worker = _Worker()
+        try:
+            worker = _Worker()
+        except RuntimeError:  # no more threads, or none of the system's
+            return launch(arguments)
     job = _Job(launch, arguments)
     try:
         worker.work.put(job)

@@ -36,6 +36,14 @@ class _Memory(list[T]):
     nbytes: int
     is_found: bool
 
+    def __call__(self) -> _Memory[T]:
+        """As a weak reference to it is called."""
+        return self
+
+    def units(self) -> tuple[Any, ...]:
+        """What stands for it among what has gone: only the unit that is dropped first keeps it."""
+        return self, *(weakref.ref(self),) * (_units(self.nbytes) - 1)
+
 
 class _Watch(weakref.ref[Any]):
     """Has the memory of an object kept when that is gone: iterating over it gives the memory, once for each unit."""
@@ -56,7 +64,7 @@ class Remains(Generic[T]):
     def __init__(self, limit: int) -> None:
         self.limit = limit
         # Each stands there as many times as it has units, so that the deque itself drops what went first.
-        self._gone: deque[_Memory[T]] = deque(maxlen=limit // UNIT)
+        self._gone: deque[Any] = deque(maxlen=limit // UNIT)
         self._keep = self._gone.extend
         self._found: dict[int, list[weakref.ref[_Memory[T]]]] = {}
         self._changes = 0
@@ -66,7 +74,7 @@ class Remains(Generic[T]):
         memory = _Memory((buffer,))
         memory.nbytes = nbytes
         watch: Any = _Watch(owner, self._keep)
-        watch.__iter__ = ((memory,) * _units(nbytes) if nbytes <= self.limit else ()).__iter__
+        watch.__iter__ = (memory.units() if nbytes <= self.limit else ()).__iter__
         return watch
 
     def take(self, nbytes: int) -> T | None:
@@ -76,11 +84,13 @@ class Remains(Generic[T]):
             return None
         try:
             for _ in range(_LAST):
-                memory = gone[-place]
+                memory = gone[-place]()
+                if memory is None:  # half of it has been dropped, and what went before
+                    break
                 if memory.nbytes == nbytes and memory:
                     buffer = memory.pop()
                     gone.rotate(place - 1)
-                    while gone and gone[-1] is memory:
+                    while gone and gone[-1]() is memory:
                         gone.pop()
                     gone.rotate(1 - place)
                     return buffer
@@ -101,7 +111,7 @@ class Remains(Generic[T]):
 
     def _all(self) -> dict[int, _Memory[T]]:
         """What is kept, by its identity, in the order in which it would be dropped."""
-        return {id(memory): memory for memory in list(self._gone) if memory}
+        return {id(memory): memory for memory in list(self._gone) if type(memory) is _Memory and memory}
 
     def _search(self, nbytes: int) -> T | None:
         """As `take`, where the last ones have other sizes."""
@@ -124,7 +134,7 @@ class Remains(Generic[T]):
             self._tidy()
         gone, place = self._gone, 1
         try:
-            while not getattr(memory := gone[-place], "is_found", False):
+            while (memory := gone[-place]()) is not None and not getattr(memory, "is_found", False):
                 memory.is_found = True
                 self._found.setdefault(memory.nbytes, []).append(weakref.ref(memory))
                 self._changes += 1
@@ -139,6 +149,6 @@ class Remains(Generic[T]):
         self._gone.clear()
         self._found = {}
         for memory in kept:
-            self._gone.extend((memory,) * _units(memory.nbytes))
+            self._gone.extend(memory.units())
             memory.is_found = True
             self._found.setdefault(memory.nbytes, []).append(weakref.ref(memory))

@@ -21,7 +21,7 @@ from autojit.errors import AutojitError, comes_from_a_signal, expected
 from autojit.handlers import handler_of
 from autojit.jax_names import POSTPONED
 
-#: How often the process may end, as it starts or in the middle of its work, before nothing is given to it any more.
+#: How often in a row the process may end, as it starts or in the middle of its work, before it is given nothing more.
 _MOST_ENDS = 3
 #: For so many seconds it may wait for time that nobody else wants; then it is started as other processes are.
 LEISURE = 2.0 if hasattr(os, "SCHED_IDLE") and len(os.sched_getaffinity(0)) > 1 else 0.0
@@ -223,7 +223,9 @@ class Service:
                 raise CompilerEnded(self.trouble or f"{_NOT_STARTED}: it ended at once")
         patience = PATIENCE if self._is_leisurely else None
         try:
-            return lines["later" if self._is_patient() else "now"].ask(question, patience)
+            answer = lines["later" if self._is_patient() else "now"].ask(question, patience)
+            self._ends = 0
+            return answer
         except AutojitError:  # nothing was asked
             raise
         except BaseException as error:  # also one of a signal: the answer would be taken for that to another question

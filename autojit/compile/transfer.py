@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autojit.compile.pool import RESULTS, STAGING
+from autojit.compile.room import make_room
 from autojit.compile.uninitialized import allocate
 from autojit.compile.xla import JaxRuntimeError, share
 from autojit.lowering.alignment import ALIGNMENT
@@ -108,7 +109,10 @@ def enter_window(array: np.ndarray, parameter: Parameter, places: Places, lent: 
 def staging(nbytes: int) -> np.ndarray:
     """Aligned memory, to be given back with `give_back`."""
     buffer = STAGING.take(nbytes)
-    return aligned_empty((nbytes,), np.dtype(np.uint8)) if buffer is None else buffer
+    if buffer is None:
+        make_room(nbytes)
+        buffer = aligned_empty((nbytes,), np.dtype(np.uint8))
+    return buffer
 
 
 def _stage(nbytes: int, lent: list[np.ndarray]) -> np.ndarray:
@@ -127,6 +131,7 @@ def result_memory(nbytes: int) -> Any:
     buffer = RESULTS.take(nbytes)
     if buffer is not None:
         return buffer
+    make_room(nbytes)
     try:
         return allocate(nbytes)
     except JaxRuntimeError:

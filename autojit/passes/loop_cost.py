@@ -24,6 +24,8 @@ _SMALL = 256 << 10
 _START = 120.0
 #: Results outside of loops that are larger than this go through memory, so many nanoseconds a byte.
 _CACHED, _MEMORY = 1 << 20, 0.08
+#: As often a loop is taken to run whose bounds are not known yet.
+UNKNOWN_TRIPS = 100
 _FREE = {"np.reshape", "np.broadcast_to", "np.arange", "np.zeros", "np.empty", "np.full", "np.transpose"}
 
 
@@ -62,7 +64,7 @@ def _trips(node: Node) -> int:
     start, stop = node.inputs[:2]
     if isinstance(start, Const) and isinstance(stop, Const):
         return len(range(int(start.value), int(stop.value), node.keywords["step"]))
-    return 100
+    return UNKNOWN_TRIPS
 
 
 def _touched(node: Node) -> int:

@@ -115,6 +115,10 @@ class Allowance:
         passed = perf_counter() - self._first_call
         return max(0.0, heat.WAITS * (self.spent - self._before + seconds - OF_SAVED * self.saved) - passed)
 
+    def has_no(self, seconds: float) -> bool:
+        """Whether so many seconds may not be spent now on a plan that is kept."""
+        return bool(self.delay(seconds) if self.is_limited else self.lacks(seconds))
+
     def begin(self) -> None:
         """A call of a function is asked about, perhaps the first one."""
         if not self._first_call:

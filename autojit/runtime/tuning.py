@@ -53,11 +53,13 @@ class _Race:
         choice: The options.
         price: How many seconds the plan in use must have run before the other one is compiled.
         in_blocks: Whether one of them, and only one, has matrix products of NumPy's.
+        cost: How many seconds the program may lose by it.
     """
 
-    def __init__(self, choice: str, price: float, in_blocks: bool = False) -> None:
+    def __init__(self, choice: str, price: float, in_blocks: bool = False, cost: float = 0.0) -> None:
         self.choice = choice
         self.price = price
+        self.cost = cost
         self.spent = 0.0
         self.is_compiling = False
         self.rival: Plan | None = None
@@ -75,6 +77,12 @@ class _Race:
         """The shortest timed runs, ours and the rival's; infinite where there is none."""
         ours, theirs = (min(times[1:], default=float("inf")) for times in self._times.values())
         return ours, theirs
+
+    @property
+    def loss(self) -> float:
+        """How many seconds the rival's runs have taken more than ours."""
+        ours, _ = self.seconds
+        return sum(seconds - ours for seconds in self._times[True] if ours < seconds < math.inf)
 
     @property
     def is_over(self) -> bool:
@@ -181,8 +189,9 @@ class Tuning:
                 return
             race.spent += seconds
             if race.spent >= race.price and not race.is_compiling:
-                race.is_compiling = BACKGROUND.submit(lambda: self._compile(race))
-                race.spent = 0.0  # where there is no thread for it, later
+                may = not ALLOWANCE.has_no(race.cost)
+                race.is_compiling = may and BACKGROUND.submit(lambda: self._compile(race))
+                race.spent = 0.0 if may else race.price / 2  # or where there is no thread for it, later
 
     def _compile(self, race: _Race) -> None:
         """In the background."""
@@ -201,6 +210,7 @@ class Tuning:
 
     def _decide(self, race: _Race) -> None:
         ours, theirs = race.seconds
+        ALLOWANCE.spend(race.loss)
         plan, prepared, _, tried, _ = self.state
         if theirs <= BETTER * ours:
             assert race.rival is not None and race.prepared is not None
@@ -237,9 +247,11 @@ class Tuning:
         compiling = sum(map(_compile_seconds, (plan.executables or {}).values()))
         if SERVICE.is_used:  # another process, of which the program sees little; the first one's start counts, too
             compiling = min(compiling, MOST_BESIDE)
-        price = PAYS * max(heat.PAYS_AFTER, compiling, largest_loss(option, prepared) * seconds)
+        loss = largest_loss(option, prepared) * seconds
+        price = PAYS * max(heat.PAYS_AFTER, compiling, loss)
         in_blocks = is_apart(choice) != is_apart(prepared.recipe.choice)
-        return _State(plan, prepared, seconds, tried, _Race(choice, price, in_blocks))
+        cost = part_of_compiling() * compiling + loss
+        return _State(plan, prepared, seconds, tried, _Race(choice, price, in_blocks, cost))
 
 
 def _compile_seconds(executable: Executable) -> float:

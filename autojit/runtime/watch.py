@@ -31,7 +31,7 @@ class Watch:
         self.reset()
 
     def begin_again(self) -> None:
-        """In a forked process, which does not have the thread."""
+        """Where the thread is gone: in a forked process, which does not have it, or where something has ended it."""
         napping = list(self._napping)
         self.reset()
         for probe in napping:
@@ -83,6 +83,13 @@ class Watch:
                 self.remove((thread, start))
 
     def _run(self, wake: threading.Event) -> None:
+        try:
+            self._look_on(wake)
+        finally:
+            if wake is self._wake:  # an exception that was raised here from outside, for one
+                self.begin_again()
+
+    def _look_on(self, wake: threading.Event) -> None:
         idle = 0
         while wake is self._wake:
             sleep(EVERY)

@@ -48,7 +48,7 @@ def counted(entry: dict[str, Any]) -> float:
 def header(peers: list[str]) -> list[str]:
     """The titles of the columns."""
     fixed = ["kernel", "NumPy ms", "autojit ms", "speed-up", "first s", "whole", "clusters", "host", "native", "agree"]
-    return [*fixed, "max error", *peers, "problem"]
+    return [*fixed, "max error", *peers, "problem, or what is native"]
 
 
 def cells(row: dict[str, Any], peers: list[str]) -> list[str]:
@@ -64,7 +64,7 @@ def cells(row: dict[str, Any], peers: list[str]) -> list[str]:
         "yes" if row["agree"] else "NO",
         f"{row['error']:.0e}" if "error" in row else "-",
         *(number(row["peers"].get(peer, {}).get("speedup")) for peer in peers),
-        row["problem"] or remark(row),
+        row["problem"] or remark(row) or in_numpy(row),
     ]
 
 
@@ -73,6 +73,11 @@ def remark(row: dict[str, Any]) -> str:
     if not row.get("sensitivity"):
         return ""
     return f"within the {row['sensitivity']:.0e} by which NumPy's answer moves when inputs change in the last place"
+
+
+def in_numpy(row: dict[str, Any]) -> str:
+    """What NumPy answers in the end, and why, in one cell."""
+    return "; ".join(row.get("native_because", ())).replace("|", "\\|").replace("\n", " ")
 
 
 def number(value: float | None) -> str:

@@ -17,9 +17,11 @@ import numpy as np
 
 import autojit as aj
 from autojit.config import set_flags
+from autojit.explain.state import left_of
 from autojit.runtime.agree import Agreement, compare
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.doubt import Doubt
+from autojit.runtime.history import span
 from autojit.runtime.info import with_callees
 from autojit.runtime.tuning import Tuning
 from bench.npbench.checkout import Kernel, find, fresh
@@ -151,7 +153,15 @@ def run_autojit(job: Job) -> None:
         clusters=len(found.clusters),
         host_nodes=len(found.host_nodes),
         native_statements=len(found.native_statements),
+        native_because=why_native(found),
     )
+
+
+def why_native(found: Any) -> list[str]:
+    """What an explanation says of calls that NumPy answers in the end."""
+    said = [f"{span(left.lines)}: {left.reason.detail}" for left in left_of(found.plans)]
+    said += [f"{reason}" for reason in found.standing]
+    return said if said or found.plans else ["no plan has paid for its compilation yet"]
 
 
 def run_jax(job: Job) -> None:

@@ -1,0 +1,67 @@
+"""Whether there is memory for a large array. Linux promises more than it has, and ends a process that uses it: NumPy
+may do in place what a compiled program needs a second array for.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from autojit.compile.pool import RESULTS, STAGING
+from autojit.errors import expected
+from autojit.files import open_file
+
+#: What takes fewer bytes is not asked about: to ask takes some 50 us, to touch so much memory a hundred times that.
+ASKED = 256 << 20
+
+_SYSTEM = "/proc/meminfo"
+#: Of the first and the second version of control groups, as a container sees its own.
+_GROUPS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat"),
+    (
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        "/sys/fs/cgroup/memory/memory.stat",
+    ),
+)
+
+
+def make_room(nbytes: int) -> None:
+    """See that `nbytes` more bytes are there: if not, what is kept for later calls is freed.
+
+    Raises:
+        MemoryError: They are not there.
+    """
+    if nbytes < ASKED or nbytes <= available():
+        return
+    RESULTS.clear()
+    STAGING.clear()
+    if nbytes > (left := available()):
+        raise MemoryError(f"{nbytes / 1e9:.2f} GB more are needed, and {left / 1e9:.2f} GB are there")
+
+
+def available() -> float:
+    """The bytes that can be had without taking any from another program; infinite where nobody tells."""
+    left = 1024.0 * _numbers(_SYSTEM).get("MemAvailable:", inf)
+    for limit, used, details in _GROUPS:
+        bound, taken = _number(limit), _number(used)
+        if bound is not None and taken is not None:
+            found = _numbers(details)
+            files = found.get("inactive_file", found.get("total_inactive_file", 0))  # which are given up
+            left = min(left, bound - taken + files)
+    return left
+
+
+def _number(path: str) -> int | None:
+    text = _text(path).strip()
+    return int(text) if text.isdigit() else None  # or "max"
+
+
+def _numbers(path: str) -> dict[str, int]:
+    rows = (line.split() for line in _text(path).splitlines())
+    return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdigit()}
+
+
+def _text(path: str) -> str:
+    with expected(OSError), open_file(path) as file:
+        return file.read()
+    return ""
