@@ -1,10 +1,13 @@
-"""Threads of autojit's own: they take no signals of the program's, and start as Python itself starts them."""
+"""Threads of autojit's own: they take no signals of the program's, are in no list, and start as Python starts them."""
+
+from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import threading
+from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable, Iterator
-from threading import Thread
 from types import BuiltinFunctionType
 from typing import Any
 
@@ -16,10 +19,9 @@ _FAULTS = {getattr(signal, name, None) for name in ("SIGSEGV", "SIGBUS", "SIGFPE
 #: What starts threads in Python's own module; each version has one or both.
 _STARTERS = ("_start_joinable_thread", "_start_new_thread")
 
-
-def own_thread(target: Callable[..., Any], name: str, *args: Any) -> Thread:
-    """A thread to be started, for which the process does not wait; `threading.Thread` may be a test's by now."""
-    return Thread(target=target, args=args, name=name, daemon=True)
+_RUNNING: dict[int, OwnThread] = {}
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_RUNNING.clear)
 
 
 @contextlib.contextmanager
@@ -39,14 +41,82 @@ def without_signals() -> Iterator[None]:
         set_mask(_SET, before)
 
 
-def start_own(made: Thread) -> None:
-    """Start a thread that takes no signals.
+class OwnThread:
+    """A thread for which nobody waits: a program may wait for all that `threading` knows, and does not know this one.
 
-    Raises:
-        RuntimeError: There are no more threads, or others than the system's: gevent has them take turns, and one that
-            waits would stop the program.
+    It takes no signals, and nothing that follows the program's threads follows it.
+
+    Args:
+        target: What it runs.
+        name: What it is for.
+        args: Of the target.
+
+    Attributes:
+        ident: Its number; 0 before it is started.
     """
-    if any(not isinstance(vars(threading).get(name, len), BuiltinFunctionType) for name in _STARTERS):
-        raise RuntimeError("threads have been replaced")
-    with without_signals():
-        made.start()
+
+    def __init__(self, target: Callable[..., Any], name: str, *args: Any) -> None:
+        self.name, self.ident = name, 0
+        self._target, self._args = target, args
+        self._process = 0
+        self._lives = allocate_lock()
+
+    def start(self) -> None:
+        """Start it.
+
+        Raises:
+            RuntimeError: There are no more threads, or others than the system's: gevent has them take turns, and one
+                that waits would stop the program.
+        """
+        if any(not isinstance(vars(threading).get(name, len), BuiltinFunctionType) for name in _STARTERS):
+            raise RuntimeError("threads have been replaced")
+        self._process = os.getpid()
+        self._lives.acquire()
+        try:
+            with without_signals():
+                self.ident = start_new_thread(self._run, ())
+        except BaseException:
+            if not self.ident:
+                self._lives.release()
+            raise
+
+    def is_alive(self) -> bool:
+        """Whether it runs; not in a forked process, which does not have it."""
+        return self._lives.locked() and self._process == os.getpid()
+
+    def join(self, timeout: float = -1) -> None:
+        """Wait until it ends, or so many seconds."""
+        if self.is_alive() and self._lives.acquire(timeout=timeout):
+            self._lives.release()
+
+    def _run(self) -> None:
+        try:
+            _RUNNING[threading.get_ident()] = self
+            self._target(*self._args)
+        finally:
+            forget()
+            _RUNNING.pop(threading.get_ident(), None)
+            del self._target, self._args
+            self._lives.release()
+
+
+def own() -> dict[int, OwnThread]:
+    """The threads of autojit's own that run, by their numbers."""
+    return dict(_RUNNING)
+
+
+def is_own() -> bool:
+    """Whether the caller is one of them."""
+    return threading.get_ident() in _RUNNING
+
+
+def is_main() -> bool:
+    """Whether the caller is the main thread; `threading.current_thread` would note one of ours for ever."""
+    return threading.get_ident() == threading.main_thread().ident
+
+
+def forget() -> None:
+    """A finalizer of the program's, which may run in any thread, may have asked `threading` which one this is."""
+    known: Any = getattr(threading, "_active", None)
+    if is_own() and known is not None:
+        known.pop(threading.get_ident(), None)

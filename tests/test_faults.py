@@ -185,10 +185,6 @@ def test_large_results_without_memory_of_xla_s(monkeypatch):
     assert function.cache_info().hits == 3
 
 
-#: The thread ends by the exception that is raised in it.
-killed = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # threads are killed on purpose
-
-
 def _kill(background: Background) -> threading.Thread:
     """End its thread, as a debugger may; an exception that still meets the end of a job is that job's."""
     thread = background._thread
@@ -201,7 +197,6 @@ def _kill(background: Background) -> threading.Thread:
     raise AssertionError("it does not end")
 
 
-@killed
 def test_a_killed_thread_is_replaced():
     background, done = Background(), []
     background.submit(lambda: done.append(1))
@@ -213,7 +208,6 @@ def test_a_killed_thread_is_replaced():
     background.close()
 
 
-@killed
 def test_the_compiling_thread_is_killed():
     function = aj.autocluster(pure)
     function(X, 2.5)

@@ -16,6 +16,7 @@ PROGRAM = """
     import os, signal, threading, time
     import numpy as np
     import autojit as aj
+    from autojit.threads import own
 
     @aj.autocluster(policy="eager")
     LOOP
@@ -27,7 +28,7 @@ PROGRAM = """
 
     def press():
         # Compiling takes its time on a busy machine.
-        while not any(thread.name == "autojit-long-programs" for thread in threading.enumerate()):
+        while not any(thread.name == "autojit-long-programs" for thread in own().values()):
             time.sleep(0.05)
         time.sleep(1)  # in the loop
         began.append(time.monotonic())

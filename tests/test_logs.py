@@ -5,7 +5,6 @@ import itertools
 import logging
 import subprocess
 import sys
-import threading
 import time
 
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 
 import autojit as aj
 from autojit.runtime import maker, progress
+from autojit.threads import own
 
 X = np.ones((4, 5))
 
@@ -104,7 +104,7 @@ def test_a_long_compilation_shows_progress_on_a_terminal(monkeypatch):
     assert not told[-1].strip() and len(told[-1]) >= len(told[-2])
     length = len(stream.getvalue())
     f(np.ones(3000))
-    assert len(stream.getvalue()) == length and not [t for t in threading.enumerate() if t.name == "autojit-progress"]
+    assert len(stream.getvalue()) == length and not [t for t in own().values() if t.name == "autojit-progress"]
 
 
 @pytest.mark.parametrize("stream", [io.StringIO(), None], ids=["a file", "none"])

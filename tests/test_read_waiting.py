@@ -21,6 +21,7 @@ from autojit.runtime import capturing
 from autojit.runtime.plan import Plan
 from autojit.runtime.traps import is_given_up
 from autojit.runtime.watch import LEFT, WATCH
+from autojit.threads import own
 
 
 class Late(Exception):
@@ -38,7 +39,7 @@ def many(x, n):
 
 
 def workers():
-    return sum(thread.name == "autojit-long-programs" for thread in threading.enumerate())
+    return sum(thread.name == "autojit-long-programs" for thread in own().values())
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")

@@ -18,11 +18,15 @@ BEGIN = """
 import threading, warnings
 import autojit as aj
 from autojit.runtime import allowance, heat
+from autojit.threads import own
 from jax._src import compiler
 
 here = []
+def name_of_thread():
+    found = own().get(threading.get_ident())
+    return found.name if found else threading.current_thread().name
 compile_here = compiler.backend_compile_and_load
-compiler.backend_compile_and_load = lambda *given: here.append(threading.current_thread().name) or compile_here(*given)
+compiler.backend_compile_and_load = lambda *given: here.append(name_of_thread()) or compile_here(*given)
 allowance.Allowance.lacks = lambda self, seconds: 0.0
 heat.Heat.best = 1.0  # NumPy loses
 told = []

@@ -16,7 +16,7 @@ import pytest
 import autojit as aj
 from autojit.runtime.background import Background
 from autojit.runtime.watch import Watch
-from autojit.threads import own_thread, start_own
+from autojit.threads import OwnThread, own
 
 posix = pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals are not blocked by thread here")
 
@@ -25,8 +25,8 @@ posix = pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signa
 def test_they_take_no_signals():
     seen = []
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
-    made = own_thread(lambda: seen.append(signal.pthread_sigmask(signal.SIG_BLOCK, [])), "autojit-test")
-    start_own(made)
+    made = OwnThread(lambda: seen.append(signal.pthread_sigmask(signal.SIG_BLOCK, [])), "autojit-test")
+    made.start()
     made.join()
     assert {signal.SIGTERM, signal.SIGINT, signal.SIGALRM} <= seen[0] and signal.SIGSEGV not in seen[0]
     assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
@@ -43,6 +43,63 @@ def test_there_are_none_where_threads_have_been_replaced(monkeypatch):
     for _ in range(5):
         np.testing.assert_array_equal(fast(np.ones(3)), np.sin(np.ones(3)) * 2)
     assert not fast.cache_info().compiles
+
+
+def test_a_program_that_waits_for_all_threads_waits_for_none_of_ours():
+    before, seen, begun, end = threading.enumerate(), [], threading.Event(), threading.Event()
+
+    def run(*given):
+        begun.set()
+        seen.append((given, threading.current_thread() in threading.enumerate()))  # as a finalizer may, which runs here
+        end.wait()
+
+    made = OwnThread(run, "autojit-test", 1, 2)
+    assert not made.is_alive() and made.ident == 0
+    made.start()
+    assert begun.wait(60) and made.is_alive() and own()[made.ident] is made
+    end.set()
+    made.join()
+    assert not made.is_alive() and made.ident not in own()
+    assert seen == [((1, 2), True)] and threading.enumerate() == before
+    made.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")  # it is, on purpose
+def test_a_forked_process_does_not_have_them():
+    end = threading.Event()
+    made = OwnThread(end.wait, "autojit-test")
+    made.start()
+    child = os.fork()
+    if child == 0:
+        os._exit(made.is_alive() or bool(own()))
+    end.set()
+    made.join(60)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_program_that_waits_until_it_has_one_thread(tmp_path):
+    file = tmp_path / "waits.py"
+    file.write_text(
+        textwrap.dedent("""
+        import threading, time
+        import numpy as np
+        def work(x):
+            for _ in range(3000): x = np.sin(x) + 1
+            return x
+        for _ in range(4): threading.Thread(target=work, args=(np.ones(1000),)).start()
+        for _ in range(2): work(np.ones(1000))
+        while threading.active_count() > 1: time.sleep(0.01)
+        for thread in threading.enumerate():
+            if thread is not threading.main_thread(): thread.join()
+        from autojit.threads import own
+        print("ended", bool(own()))
+        """)
+    )
+    environment = {**os.environ, "AUTOJIT_FLAGS": "--disk_cache=0"}
+    command = [sys.executable, "-m", "autojit", "run", str(file)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.stdout, done.returncode) == ("ended True\n", 0), done.stderr
 
 
 def test_what_a_test_has_put_in_the_place_of_the_class_is_not_used():

@@ -181,14 +181,8 @@ def test_what_is_slower_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("pays")
 def test_what_is_tried_is_spent_and_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither compiling nor slow runs come for nothing: the bound holds for them, too."""
-    before = ALLOWANCE.spent
-    asked: list[float] = []
-
-    def refuse(self: Allowance, seconds: float) -> bool:
-        asked.append(seconds)
-        return len(asked) < 3
-
-    monkeypatch.setattr(Allowance, "has_no", refuse)
+    before, asked = ALLOWANCE.spent, list[float]()
+    monkeypatch.setattr(Allowance, "has_no", lambda _, seconds: asked.append(seconds) or len(asked) < 3)
     seen = slowed(monkeypatch, {"wide": 0.02})
     fast = run(smooth, X)
     assert seen == ["", "wide"] and len(asked) == 3 and min(asked) > 0.0 and choice_of(fast) == ""
@@ -355,20 +349,6 @@ def test_plans_with_products_and_numpy_take_turns_in_blocks(monkeypatch: pytest.
     taken.clear()
     run(smooth, X, calls=30)
     assert taken == [False, True, True, False, True, False, False]
-
-
-def test_turns() -> None:
-    one_by_one, blocks = Turns(), Turns(in_blocks=True)
-    order = []
-    for _ in range(8):
-        order.append(one_by_one.is_seconds)
-        one_by_one.took(1.0)
-    assert order == [False, True, True, False, True, False, False, True]
-    order = []
-    for _ in range(9):
-        order.append(blocks.is_seconds)
-        blocks.took(0.06)
-    assert order == [False] * 3 + [True] * 3 + [False] * 3 and blocks.blocks == 3
 
 
 def test_a_later_process_knows_what_made_a_plan_win(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, pays: None) -> None:

@@ -55,12 +55,13 @@ def test_one_that_fails_does_not_keep_others_asleep(looks):
     looks.remove("call")
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # it is ended on purpose
 def test_where_its_thread_is_ended_nobody_sleeps_on(looks):
     asleep, later = Napping(), Napping()
     asleep.wakes = later.wakes = time.perf_counter() + 1000
     assert looks.rouses(asleep)
     first = looks._thread
+    early = Napping()
+    assert looks.rouses(early) and wait_until(lambda: early.roused)  # it is at work
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(first.ident), ctypes.py_object(SystemExit))
     assert wait_until(lambda: asleep.roused) and asleep.wakes == 0.0
     first.join(20)

@@ -18,7 +18,7 @@ from typing import Any
 
 from autojit.ir.graph import Const, Graph, Node
 from autojit.passes.loop_cost import UNKNOWN_TRIPS, cost
-from autojit.threads import own_thread, start_own
+from autojit.threads import OwnThread, forget, is_main
 
 
 class _Job:
@@ -58,7 +58,7 @@ class _Worker:
 
     def __init__(self) -> None:
         self.work: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        start_own(own_thread(self._run, "autojit-long-programs"))
+        OwnThread(self._run, "autojit-long-programs").start()
 
     def _run(self) -> None:
         while (job := self.work.get()) is not None:
@@ -66,6 +66,7 @@ class _Worker:
             if job in _unfinished:  # nobody waits for it
                 _unfinished.remove(job)
             del job  # and what it used
+            forget()
 
 
 #: Loops whose end the data decides, and that take fewer iterations at most, end soon ...
@@ -158,7 +159,7 @@ def many(graph: Graph) -> tuple[float, float]:
 
 def patiently(launch: Callable[[Any], list[Any]], arguments: Sequence[Any]) -> list[Any]:
     """`launch(arguments)`, complete. In the main thread Ctrl-C raises here; the program goes on unobserved."""
-    if threading.current_thread() is not threading.main_thread():
+    if not is_main():
         return launch(arguments)
     try:
         worker = _idle.pop()

@@ -18,7 +18,7 @@ from time import perf_counter
 from autojit.launch.scope import Scope
 from autojit.lowering.source import call_from
 from autojit.runtime.plan import FILE
-from autojit.threads import own_thread, start_own
+from autojit.threads import OwnThread, own
 
 #: Seconds between two looks; each takes some 20 us.
 EVERY = 0.01
@@ -64,12 +64,12 @@ class Samples:
         self.total = 0.0
         self._own: dict[str, bool] = {}
         self._end = threading.Event()
-        self._thread = own_thread(self._run, "autojit-report")
+        self._thread = OwnThread(self._run, "autojit-report")
 
     def start(self) -> None:
         """Begin to look."""
         self._start = perf_counter()
-        start_own(self._thread)
+        self._thread.start()
 
     def stop(self) -> None:
         """Look no more."""
@@ -81,9 +81,9 @@ class Samples:
         before = perf_counter()
         while not self._end.wait(EVERY):
             now = perf_counter()
-            own = {thread.ident for thread in threading.enumerate() if thread.name.startswith("autojit-")}
+            ours = own()
             for thread, frame in sys._current_frames().items():
-                place = self._place(frame) if thread not in own else None
+                place = self._place(frame) if thread not in ours else None
                 if place is not None:
                     self.seconds[place] += now - before
                 del frame  # it would keep alive what the program holds

@@ -18,6 +18,7 @@ from autojit.runtime.history import Profiled
 from autojit.runtime.kept import GONE
 from autojit.runtime.plans import is_numpys
 from autojit.runtime.probe import Probe
+from autojit.threads import is_own
 
 #: Why a policy leaves to NumPy what could be compiled.
 _NO_FASTER = frozenset(["slower", "too-small", "products"])
@@ -177,7 +178,7 @@ class NativeLines:
 
     def _call(self, frame: types.FrameType, _event: str, _arg: Any) -> _Local | None:
         code = frame.f_code
-        if not self.is_on or threading.current_thread().name.startswith("autojit-"):
+        if not self.is_on or is_own():
             self._leave_alone()
             return None
         profiled = self._profiled(code)

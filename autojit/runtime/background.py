@@ -13,7 +13,7 @@ from typing import Any
 from autojit.compile.service import SERVICE
 from autojit.logs import log
 from autojit.runtime.forks import cuts_off_if
-from autojit.threads import own_thread, start_own
+from autojit.threads import OwnThread, forget
 
 #: Python's switch interval while a job runs, in seconds.
 _SWITCHES = 1e-4
@@ -81,7 +81,7 @@ class Background:
     def _begin(self) -> None:
         self._pending = self._own = 0
         self._jobs: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
+        self._thread: OwnThread | None = None
         self._is_closed = False
         # Reentrant: a signal handler may submit a job while the same thread does.
         self._lock = threading.RLock()
@@ -93,10 +93,10 @@ class Background:
                 return False
             if self._thread is None or not self._thread.is_alive():
                 left = self._jobs.qsize()  # by a thread that was killed
-                self._thread = own_thread(self._run, "autojit-compiler")
+                self._thread = OwnThread(self._run, "autojit-compiler")
                 self._pending = left
                 try:
-                    start_own(self._thread)
+                    self._thread.start()
                 except RuntimeError:  # no more threads
                     self._thread = None
                     return False
@@ -128,7 +128,7 @@ class Background:
         """Take no more jobs, and wait for the one that runs: XLA aborts a process whose interpreter is gone."""
         with self._lock:
             self._is_closed, thread = True, self._thread
-        if thread is not None and thread is not threading.current_thread():
+        if thread is not None and thread.ident != threading.get_ident():
             self._jobs.put(None)  # it may wait for a job
             thread.join()
 
@@ -145,6 +145,7 @@ class Background:
             except BaseException:  # the thread goes on
                 log.debug("a background job failed", exc_info=True)
             del job  # and what it holds
+            forget()
             with self._lock:
                 self._pending -= 1
 

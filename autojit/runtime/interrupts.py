@@ -12,6 +12,7 @@ from autojit.compile.outside import comes_from_outside
 from autojit.errors import frames_of
 from autojit.handlers import handler_of, numbers, set_handler
 from autojit.runtime.forks import in_child
+from autojit.threads import is_main
 
 #: In the names of a plan: the number of the first line that changes an array of the caller's, and the text from there.
 COMMITS, COMMITTING = "autojit commits", "autojit's text of that"  # no names that a module might have
@@ -35,32 +36,28 @@ _runs: list[contextlib.ExitStack] = []
 _open: list[tuple[int, dict[int, Any], Any]] = []
 
 
-def _is_main() -> bool:
-    return threading.current_thread() is threading.main_thread()
-
-
 def begin_run() -> None:
     """A run of a loop begins whose arrays, names and place `settle` finds as of one time."""
-    if _is_main():  # handlers run there
+    if is_main():  # handlers run there
         _runs.append(contextlib.ExitStack())
 
 
 def hold_back() -> None:
     """The run writes: handlers of signals wait for `settle`."""
-    if _runs and _is_main():
+    if _runs and is_main():
         _runs[-1].enter_context(deferred())
 
 
 def settle() -> None:
     """The run has not been, or the loop is where its arrays are: call the handlers that wait."""
-    if _runs and _is_main():
+    if _runs and is_main():
         _runs.pop().close()
 
 
 @contextlib.contextmanager
 def deferred() -> Iterator[None]:
     """Handlers of signals run at the end: an import that is broken off may leave the locks of modules behind."""
-    if not _is_main():
+    if not is_main():
         yield  # handlers run in the main thread
         return
     before: dict[int, Any] = {}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from time import monotonic
 from typing import Any
 
-from autojit.threads import own_thread, start_own
+from autojit.threads import OwnThread, is_own
 
 #: Nothing is shown of what takes fewer seconds; from then on it is told anew every so many.
 AFTER, EVERY = 1.0, 0.5
@@ -25,13 +25,13 @@ def progress(what: str) -> Iterator[None]:
     Args:
         what: What goes on, in a few words.
     """
-    if threading.current_thread().name.startswith("autojit-") or not _is_terminal():
+    if is_own() or not _is_terminal():
         yield
         return
     end = threading.Event()
-    teller = own_thread(_tell, "autojit-progress", what, end, sys.stderr)
+    teller = OwnThread(_tell, "autojit-progress", what, end, sys.stderr)
     try:
-        start_own(teller)
+        teller.start()
     except RuntimeError:  # there are no threads to be had, or no more: the process ends
         yield
         return

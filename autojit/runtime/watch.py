@@ -12,7 +12,7 @@ from time import perf_counter, sleep
 from typing import Any
 
 from autojit.logs import log
-from autojit.threads import own_thread, start_own
+from autojit.threads import OwnThread, forget
 
 #: How often it looks, in seconds.
 EVERY = 0.05
@@ -42,7 +42,7 @@ class Watch:
         """Look after nothing."""
         self._running: dict[Any, tuple[Any, float]] = {}
         self._napping: dict[Any, None] = {}
-        self._thread: threading.Thread | None = None
+        self._thread: OwnThread | None = None
         self._wake = threading.Event()
 
     def add(self, key: Any, probe: Any, start: float) -> None:
@@ -63,9 +63,9 @@ class Watch:
     def _looks(self) -> bool:
         """Whether the thread looks: it is started, or woken."""
         if self._thread is None:
-            self._thread = own_thread(self._run, "autojit-watch", self._wake)
+            self._thread = OwnThread(self._run, "autojit-watch", self._wake)
             try:
-                start_own(self._thread)
+                self._thread.start()
             except RuntimeError:  # no more threads
                 self._thread = None
         elif not self._wake.is_set():
@@ -103,6 +103,7 @@ class Watch:
                 if now >= probe.wakes:
                     self._napping.pop(probe, None)
                     _without_end(probe.rouse)
+            forget()
             idle = 0 if running or self._next < now + _SOON else idle + 1
             if idle > _IDLE:
                 wake.clear()
