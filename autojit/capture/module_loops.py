@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from autojit.capture.assigned import assigned_before
+from autojit.capture.frames import asks_for_names
 from autojit.capture.names import TEMPORARY, Flow, names
 from autojit.capture.probes import MARK, TWINS
-from autojit.capture.regions import asks_for_names, leaving
+from autojit.capture.regions import leaving
 from autojit.capture.source import FunctionSource
 from autojit.ir.warned import asked
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from autojit.capture.assigned import assigned_after, assigned_before, bound_at_first
 from autojit.capture.cells import is_empty
+from autojit.capture.frames import asks_for_names, shows_names
 from autojit.capture.lookups import Lookup, lookup_of
 from autojit.capture.names import TEMPORARY, Flow, names
 from autojit.capture.source import FunctionSource
@@ -23,9 +24,7 @@ from autojit.ir.syntax import SCOPES, statements_of, walk, walk_statements
 #: How control leaves a region: at its end, or by one of these statements.
 END, RETURN, BREAK, CONTINUE = 0, 1, 2, 3
 #: Who mentions these may read any local name.
-_FRAMES = ("currentframe", "_getframe", "f_locals")
 _RESIZE = ("append", "extend", "insert", "pop", "remove", "clear")
-_ALL_NAMES = ("locals", "eval", "exec", *_FRAMES)
 
 
 class Native:
@@ -155,11 +154,13 @@ class RegionTree:
         usual: frozenset[str] = frozenset(),
     ) -> None:
         self.source = source
-        self._names = outside, usual
         code = source.function.__code__
         if asks := asks_for_names(source.node):
             raise CannotCapture("unsupported-syntax", f"`{asks}` may see every local name")
         self.local_names = frozenset(code.co_varnames) | frozenset(code.co_cellvars) | frozenset(code.co_freevars)
+        if shows_names(source.node):
+            outside |= self.local_names
+        self._names = outside, usual
         self.free_names = frozenset(code.co_freevars)
         cells = zip(code.co_freevars, closure, strict=False)
         self.late_names = frozenset(name for name, cell in cells if is_empty(cell))
@@ -408,19 +409,6 @@ def deleted_within(function: ast.AST) -> set[str]:
     inner = [node for node in walk(function) if isinstance(node, SCOPES) and node is not function]
     deletes = [node for one in inner for node in ast.walk(one) if isinstance(node, ast.Delete)]
     return {name.id for node in deletes for name in ast.walk(node) if isinstance(name, ast.Name)}
-
-
-def asks_for_names(function: ast.AST) -> str:
-    """By what name a function asks for its own local names as such, or for its frame; "" if it does not."""
-    nodes = list(walk(function))
-    harmless = {id(node.func) for node in nodes if isinstance(node, ast.Call) and node.args}
-    for node in nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            if node.id in _ALL_NAMES or (node.id in ("vars", "dir") and id(node) not in harmless):
-                return node.id
-        elif isinstance(node, ast.Attribute) and node.attr in _FRAMES:
-            return node.attr
-    return ""
 
 
 def _resized(loop: ast.AST) -> set[str]:
