@@ -17,9 +17,11 @@ class Hidden:
     def __init__(self, value: Any = None) -> None:
         self.value = value
 
-    def __reduce__(self) -> tuple[type[Hidden], tuple[()]]:
-        return Hidden, ()
+    def __reduce__(self) -> Reduced:
+        return NOTHING
 
 
-def nothing() -> None:
-    """What a controller is in a copy."""
+#: What `__reduce__` returns.
+Reduced = tuple[Any, tuple[Any, ...]]
+#: ... of what is `None` in a copy. Another process that reads it needs nothing of autojit's, which would import jax.
+NOTHING: Reduced = (type(None), ())

@@ -7,6 +7,7 @@ of their own, are not armed: those that call them give them probes.
 
 from __future__ import annotations
 
+import copy
 import sys
 import threading
 import types
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from autojit.api import is_enabled, strict_reasons
-from autojit.capture.hidden import Hidden
+from autojit.capture.hidden import Hidden, Reduced
 from autojit.capture.source import has_own_code, original_of, put_code
 from autojit.compile.garbage import uncollected
 from autojit.config import Config
@@ -56,11 +57,7 @@ class First:
         self.controller: Controller | None = None
         self._state = "armed"  # then "deciding", then "decided"
         self._lock = threading.RLock()  # a finalizer may call the function while this thread instruments it
-        self.original = types.FunctionType(
-            function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
-        )
-        for name in ("__kwdefaults__", "__qualname__", "__module__", "__annotations__", "__doc__"):
-            setattr(self.original, name, getattr(function, name))
+        self.original = _copied(function)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self._state != "decided":
@@ -69,6 +66,13 @@ class First:
         # ever where the program has copied functions' codes or attributes.
         is_changed = self._state == "decided" and has_own_code(self.function)
         return (self.function if is_changed else self.original)(*args, **kwargs)
+
+    def __reduce__(self) -> Reduced:
+        """In a copy of the stub, such as cloudpickle makes for another process: the function as it was written.
+
+        Who reads it needs nothing of autojit's: `copy.copy` of a function is the function.
+        """
+        return copy.copy, (_copied(self.original),)
 
     def mark(self) -> None:
         """Let the function tell that it is looked into, now or at its first call."""
@@ -111,6 +115,15 @@ class First:
             code = self.original.__code__
         put_code(self.function, code)
         return self.function
+
+
+def _copied(function: types.FunctionType) -> types.FunctionType:
+    """Another one of the same code, without attributes."""
+    code, names = function.__code__, function.__globals__
+    copied = types.FunctionType(code, names, function.__name__, function.__defaults__, function.__closure__)
+    for name in ("__kwdefaults__", "__qualname__", "__module__", "__annotations__", "__doc__"):
+        setattr(copied, name, getattr(function, name))
+    return copied
 
 
 class _InPlace(Controller):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from autojit.capture import cells
 from autojit.capture.early import loops_with_rest, split_early
-from autojit.capture.hidden import nothing
+from autojit.capture.hidden import NOTHING, Reduced
 from autojit.capture.names import names_are_remembered
 from autojit.capture.options import NODES, Options
 from autojit.capture.probes import can_be_timed, instrument
@@ -118,8 +118,8 @@ class Controller:
             self.function = self._install()
         CONTROLLERS.add(self)
 
-    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
-        return nothing, ()
+    def __reduce__(self) -> Reduced:
+        return NOTHING
 
     def _read(self) -> RegionTree:
         """The regions of the function; `CannotCapture` is raised where they are not known."""

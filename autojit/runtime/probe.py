@@ -19,6 +19,7 @@ from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.kept import Kept, OfKept
 from autojit.runtime.plan import NATIVE, UNSET
 from autojit.runtime.plans import is_numpys, is_to_come
+from autojit.runtime.unasked import reduced
 from autojit.runtime.watch import LEFT, WATCH
 
 #: What stands for another plan: the call is to look for one again.
@@ -392,5 +393,4 @@ class Probe:
         self.on = self.owner.enabled and self.state != "off" and not self.is_quiet
         self.busy = True
 
-    def __reduce__(self) -> Any:
-        raise TypeError("a function compiled by autojit is pickled by name, not by value")
+    __reduce__ = reduced

@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from autojit.capture.hidden import Hidden, nothing
+from autojit.capture.hidden import NOTHING, Hidden, Reduced
 
 #: What a function is told apart by from another one of the same code.
 _GIVEN = "__defaults__", "__kwdefaults__", "__name__", "__qualname__", "__module__", "__doc__"
@@ -17,8 +17,8 @@ _COUNTS = "co_argcount", "co_posonlyargcount", "co_kwonlyargcount"
 class Method(functools.partial[Any]):
     """What a decorated function can be asked; objects that have taken its attributes come without it in a copy."""
 
-    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:  # type: ignore[override] -- nothing of a partial's
-        return nothing, ()
+    def __reduce__(self) -> Reduced:  # type: ignore[override] -- nothing of a partial's
+        return NOTHING
 
 
 def remade(original: types.FunctionType, code: types.CodeType) -> types.FunctionType:

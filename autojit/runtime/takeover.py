@@ -19,6 +19,7 @@ from autojit.runtime.heat import LOST, price_of
 from autojit.runtime.interrupts import begin_run, comes_from_outside, is_the_programs, settle
 from autojit.runtime.plan import NATIVE, UNSET
 from autojit.runtime.remembered import Verdict
+from autojit.runtime.unasked import reduced
 from autojit.runtime.waiting import begin_waiting, end_waiting
 
 if TYPE_CHECKING:  # for annotations alone: what lies behind the door
@@ -58,6 +59,7 @@ class Takeover:
     )
     unset = UNSET
     settle = staticmethod(settle)
+    __reduce__ = reduced
     #: What a `while` loop counts over.
     forever = range(sys.maxsize)
 

@@ -16,6 +16,7 @@ from autojit.runtime import heat
 from autojit.runtime.alive import Alive
 from autojit.runtime.forks import in_child
 from autojit.runtime.interrupts import is_the_programs
+from autojit.runtime.unasked import reduced
 from autojit.runtime.watch import EVERY, WATCH
 
 _FUNCTION, _METHOD = types.FunctionType, types.MethodType
@@ -93,6 +94,8 @@ class Twins:
         self.wakes = 0.0
         self.renew_lock()
         _ALL.add(self)
+
+    __reduce__ = reduced
 
     def renew_lock(self) -> None:
         """Wait for nobody: in a forked process whoever makes a twin is not there."""
