@@ -255,6 +255,26 @@ def test_include_and_exclude(folder):
     assert "  total (" not in included
 
 
+def test_installed_modules_are_taken_where_that_is_asked(folder):
+    """Modules of a `site-packages` that `PYTHONPATH` names are installed ones, too."""
+    site = folder / "opt" / "lib" / "site-packages"
+    site.mkdir(parents=True)
+    (site / "installed.py").write_text(
+        "import numpy as np\ndef wave(x):\n    return np.sin(x) * 2 + 1\n"
+        "def waves(x, n):\n    for _ in range(n):\n        x = wave(x)\n    return x\n"
+    )
+    (folder / "uses.py").write_text(
+        f"import sys\nsys.path.append({str(site)!r})\nimport numpy as np\nimport installed\n"
+        "def calls(x):\n    for _ in range(3):\n        repr(x[0])\n        x = installed.wave(x)\n    return x\n"
+        "x = np.ones(30_000)\nfor _ in range(3): print(installed.waves(x, 3)[0], calls(x)[0])\n"
+    )
+    plain = run(folder, "--policy=eager", "--summary", "uses.py")
+    assert "  calls (" in plain.stderr and "  wave" not in plain.stderr, plain.stderr
+    taken = run(folder, "--policy=eager", "--summary", "--include=installed", "uses.py")
+    assert "  calls (" in taken.stderr and "  waves (" in taken.stderr, taken.stderr
+    assert taken.stdout == plain.stdout
+
+
 RAISING = """
 import numpy as np
 

@@ -22,7 +22,6 @@ from autojit.capture.hidden import Hidden, Reduced
 from autojit.capture.source import has_own_code, original_of, put_code
 from autojit.compile.garbage import uncollected
 from autojit.config import Config
-from autojit.launch.scope import FILES
 from autojit.ops.trust import module_of, names_of
 from autojit.runtime.alive import Alive
 from autojit.runtime.allowance import ALLOWANCE
@@ -31,7 +30,7 @@ from autojit.runtime.forks import in_child
 from autojit.runtime.function import COUNTS, SUSPENDS, Controller
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.trouble import Trouble
-from autojit.runtime.twins import is_looked_into
+from autojit.runtime.twins import FILES, is_looked_into
 
 _MARK = "autojit first"
 _COMPILE = compile  # a program may forbid it later

@@ -13,8 +13,8 @@ from autojit.capture.regions import RegionTree
 from autojit.capture.source import FunctionSource
 from autojit.config import Config
 from autojit.ir.syntax import has_loop
-from autojit.launch.scope import FILES
 from autojit.runtime.function import Controller
+from autojit.runtime.twins import FILES
 
 #: The controllers of the loops of the script.
 LOOPS: list[ModuleLoop] = []

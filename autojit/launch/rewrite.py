@@ -15,8 +15,8 @@ from autojit.config import Config
 from autojit.errors import AutojitWarning
 from autojit.ir.syntax import has_loop
 from autojit.launch.module_loops import arm_loops
-from autojit.launch.scope import FILES
 from autojit.logs import log
+from autojit.runtime.twins import FILES
 
 _MARK, _DECORATED = "\0autojit arm", "\0autojit arm decorated"  # what nobody has in a program
 #: The decorators of which everybody knows what they do.

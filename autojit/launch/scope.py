@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from autojit.runtime.twins import libraries
+from autojit.runtime.twins import is_installed
 
-#: The files of the modules whose functions may be given probes: those with loops are armed, which give them to others.
-FILES: set[str] = set()
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
 
 
@@ -36,7 +34,7 @@ class Scope(NamedTuple):
             return False
         if any(_matches(module, pattern) for pattern in self.include):
             return True
-        return not file.startswith((*libraries(), "<"))
+        return not (file.startswith("<") or is_installed(file))
 
     def leaves_out(self, module: str) -> bool:
         """Whether a module stays as it is because the user has said so; the program itself is `__main__`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import os
 import threading
 import types
 import weakref
@@ -19,7 +20,12 @@ from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.unasked import reduced
 from autojit.runtime.watch import EVERY, WATCH
 
+#: The files of the modules that a launcher has taken, wherever they lie: those of their functions that have loops are
+#: armed, which give probes to the others.
+FILES: set[str] = set()
 _FUNCTION, _METHOD = types.FunctionType, types.MethodType
+#: Where installers put modules, below a folder of the user's choice.
+_FOLDERS = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 #: What functions have that are instrumented, or will be at their first call.
 _ATTRIBUTES = {"__autojit_controller__", "__autojit_original__"}
 #: How many functions are known at most.
@@ -43,6 +49,11 @@ def libraries() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
     found = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     return tuple({*found, *site.getsitepackages(), site.getusersitepackages()})
+
+
+def is_installed(file: str) -> bool:
+    """Whether a module's file is one of an installed library, be it in a folder that `PYTHONPATH` names."""
+    return file.startswith(libraries()) or any(folder in file for folder in _FOLDERS)
 
 
 def is_looked_into(function: types.FunctionType) -> bool:
@@ -217,7 +228,8 @@ class Twins:
     def _wanted(self, function: types.FunctionType) -> bool:
         file = function.__code__.co_filename
         # Of text without a file there may be other functions at each call; each one has globals of its own.
-        if file.startswith(libraries()) or (file.startswith("<") and not file.startswith("<ipython-input")):
+        is_text = file.startswith("<") and not file.startswith("<ipython-input")
+        if file not in FILES and (is_text or is_installed(file)):
             return False
         # One that is made at each call may hold what the program wants freed by then.
         is_anew = function.__closure__ is not None or (
