@@ -22,6 +22,6 @@ class Hidden:
 
 
 #: What `__reduce__` returns.
-Reduced = tuple[Any, tuple[Any, ...]]
+Reduced = tuple[Any, ...]
 #: ... of what is `None` in a copy. Another process that reads it needs nothing of autojit's, which would import jax.
 NOTHING: Reduced = (type(None), ())

@@ -1,13 +1,14 @@
 """Functions that are instrumented at their first call, in the place of their own code.
 
-An armed function hands its first call to a `First`, which gives it its own code with probes: whoever holds the function
-calls what it is then. One that is never called costs nothing. Functions that are called from these, and have no loops
-of their own, are not armed: those that call them give them probes.
+An armed function asks a `First` in its first call, which gives it its own code with probes, and calls itself again:
+whoever holds the function calls what it is then. One that is never called costs nothing. Functions that are called from
+these, and have no loops of their own, are not armed: those that call them give them probes.
 """
 
 from __future__ import annotations
 
 import copy
+import functools
 import sys
 import threading
 import types
@@ -41,7 +42,7 @@ ARMED: Alive[First] = Alive()
 
 
 class First:
-    """Takes the first call of a function, or looks into it before.
+    """Is asked in the first call of a function, or looks into it before.
 
     Args:
         function: The user's function.
@@ -58,20 +59,21 @@ class First:
         self._lock = threading.RLock()  # a finalizer may call the function while this thread instruments it
         self.original = _copied(function)
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def ready(self) -> types.FunctionType:
+        """What the stub is to call, whose frame seems to be one of the user's: the call has no frame of autojit's."""
         if self._state != "decided":
             self.decide()
         # While another thread decides, or this one below, the function is still the one that leads here. So it is for
         # ever where the program has copied functions' codes or attributes.
         is_changed = self._state == "decided" and has_own_code(self.function)
-        return (self.function if is_changed else self.original)(*args, **kwargs)
+        return self.function if is_changed else self.original
 
     def __reduce__(self) -> Reduced:
         """In a copy of the stub, such as cloudpickle makes for another process: the function as it was written.
 
         Who reads it needs nothing of autojit's: `copy.copy` of a function is the function.
         """
-        return copy.copy, (_copied(self.original),)
+        return types.SimpleNamespace, (), {"ready": functools.partial(copy.copy, _copied(self.original))}
 
     def mark(self) -> None:
         """Let the function tell that it is looked into, now or at its first call."""
@@ -215,8 +217,8 @@ def _functions(value: Any) -> Iterator[types.FunctionType]:
         yield value
 
 
-def _stub(code: types.CodeType, first: Callable[..., Any]) -> types.CodeType | None:
-    """Code with the same parameters, names and line that hands its arguments to `first`."""
+def _stub(code: types.CodeType, first: First) -> types.CodeType | None:
+    """Code with the same parameters, names and line that hands its arguments to what `first` says."""
     names = code.co_varnames
     plain, only = code.co_argcount, code.co_kwonlyargcount
     positional, keywords, rest = names[:plain], names[plain : plain + only], list(names[plain + only :])
@@ -236,8 +238,7 @@ def _stub(code: types.CodeType, first: Callable[..., Any]) -> types.CodeType | N
     # A debugger takes the line at which a function runs first for the one that breakpoints on it mean.
     lines = [line - code.co_firstlineno for _, _, line in code.co_lines() if line is not None]
     first_line = "\n" * next((line for line in lines if line > 0), 0)
-    # Called as a method: of a string that is called itself CPython would warn.
-    text = f"def stub({', '.join(parameters)}):{first_line} return {_MARK!r}.__call__({', '.join(given)})"
+    text = f"def stub({', '.join(parameters)}):{first_line} return {_MARK!r}.ready()({', '.join(given)})"
     try:
         module = _COMPILE(text, code.co_filename, "exec", dont_inherit=True)
     except SyntaxError:  # a name that no text can have
