@@ -18,7 +18,7 @@ from autojit.errors import (
     UncompilableError,
 )
 from autojit.launch.hook import install_by_flag
-from autojit.notebook import load_ipython_extension
+from autojit.notebook import load_ipython_extension, unload_ipython_extension
 from autojit.ops.declared import declare_host_op as host_op
 from autojit.runtime.info import CacheInfo, MemoryInfo, memory_info, trim_memory
 
@@ -66,6 +66,7 @@ __all__ = [
     "profile_table",
     "set_jit",
     "trim_memory",
+    "unload_ipython_extension",
 ]
 
 

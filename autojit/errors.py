@@ -413,6 +413,10 @@ class Trapped(Exception):
     """Internal: a compiled program or a host node met data that NumPy must handle."""
 
 
+class NoRoom(MemoryError):
+    """Internal: there is no memory for the results of a program now."""
+
+
 class Varies(Trapped):
     """Internal: a host node gave another dtype or shape than in the run that its plan was made in.
 

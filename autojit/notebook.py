@@ -1,25 +1,63 @@
-"""What `%load_ext autojit` brings into a notebook: `%%autocluster`, `%explain` and `%compiler_ir`."""
+"""What `%load_ext autojit` does in a notebook: cells are autoclustered, and there are three commands more.
+
+They are `%%autocluster`, `%explain` and `%compiler_ir`.
+"""
 
 from __future__ import annotations
 
 import ast
+import builtins
+import contextlib
 import functools
 import inspect
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from autojit.api import autocluster, explain_call_of, get_compiler_ir
-from autojit.config import parse_changes
+from autojit.config import Config, current, parse_changes
 from autojit.errors import FlagError
+from autojit.launch.arm import arm
+from autojit.launch.hook import measured
 from autojit.launch.rewrite import Definitions, is_plain
+from autojit.runtime.twins import FILES
 
 _OPTION = re.compile(r"\s*--(\w+)(?:=|\s+)(\S+)")
 #: The decorator's name in cells, which no user's name hides.
 _DECORATOR = "__autojit_autocluster__"
 #: That of functions with other decorators. Numba's read the function's code.
 _BESIDE_OTHERS = "__autojit_autocluster_beside_others__"
+
+#: What arms the functions of plain cells, among Python's own names: it is none of the user's.
+_ARM, _ARM_DECORATED = "__autojit_arm__", "__autojit_arm_decorated__"
+
+
+class _Cells(Definitions):
+    """Arms the functions that plain cells define, as a launcher does it; they stay the objects that they are.
+
+    Args:
+        config: Their flags.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        setattr(builtins, _ARM, functools.partial(self.arm, is_decorated=False))
+        setattr(builtins, _ARM_DECORATED, functools.partial(self.arm, is_decorated=True))
+        return self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        place = node.decorator_list[0] if node.decorator_list else node
+        name = _ARM if all(map(is_plain, node.decorator_list)) else _ARM_DECORATED
+        node.decorator_list.insert(0, ast.copy_location(ast.Name(name, ast.Load()), place))
+        return node
+
+    def arm(self, value: Any, is_decorated: bool) -> Any:
+        """Arm what a definition of a cell has made."""
+        FILES.add(sys._getframe(1).f_code.co_filename)
+        return arm(value, self.config, is_decorated)
 
 
 class _Decorate(Definitions):
@@ -33,10 +71,28 @@ class _Decorate(Definitions):
 
 
 class Magics:
-    """The magics of one shell."""
+    """The magics of one shell.
+
+    Attributes:
+        cells: What arms the functions of plain cells.
+    """
 
     def __init__(self, shell: Any) -> None:
         self.shell = shell
+        self.cells = _Cells(measured(current()))
+
+    @contextlib.contextmanager
+    def _by_others(self) -> Iterator[None]:
+        """Cells are transformed by others only meanwhile."""
+        transformers = self.shell.ast_transformers
+        places = [place for place, one in enumerate(transformers) if one is self.cells]
+        for place in places:
+            del transformers[place]
+        try:
+            yield
+        finally:
+            for place in places:
+                transformers.insert(place, self.cells)
 
     def autocluster(self, line: str, cell: str) -> Any:
         """`%%autocluster [--FLAG=VALUE ...]`: run the cell, and autocluster the functions and methods that it defines.
@@ -51,7 +107,9 @@ class Magics:
         text = self.shell.transform_cell(cell)
         # The compiler keeps the text under this name: tracebacks and autojit find the lines there.
         file = self.shell.compile.cache(text, raw_code=cell)
-        body = _Decorate().visit(self.shell.transform_ast(self.shell.compile.ast_parse(text, file))).body
+        with self._by_others():
+            tree = self.shell.transform_ast(self.shell.compile.ast_parse(text, file))
+        body = _Decorate().visit(tree).body
         ends = self.shell.displayhook.semicolon_at_end_of_expression
         last = body.pop() if body and isinstance(body[-1], ast.Expr) and not ends(text) else None
         with self.shell.compile.extra_flags(ast.PyCF_ALLOW_TOP_LEVEL_AWAIT):
@@ -117,15 +175,26 @@ def _options(line: str) -> tuple[dict[str, str], str]:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Add the magics to a notebook: IPython calls this for `%load_ext autojit`.
+    """Autocluster what cells define from now on, and add the magics: IPython calls this for `%load_ext autojit`.
 
     Args:
         shell: The notebook's shell.
     """
     magics = Magics(shell)
+    shell.ast_transformers.append(magics.cells)
     shell.register_magic_function(magics.autocluster, "cell", "autocluster")
     shell.register_magic_function(_verbatim(magics.explain), "line", "explain")
     shell.register_magic_function(_verbatim(magics.compiler_ir), "line", "compiler_ir")
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Leave alone what cells define from now on: IPython calls this for `%unload_ext autojit`.
+
+    Args:
+        shell: The notebook's shell.
+    """
+    transformers = shell.ast_transformers
+    transformers[:] = [one for one in transformers if not isinstance(one, _Cells)]
 
 
 def _verbatim(method: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import threading
-from _thread import allocate_lock, start_new_thread
+from _thread import allocate_lock, get_ident, start_new_thread
 from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType
 from typing import Any
@@ -50,39 +50,39 @@ class OwnThread:
         target: What it runs.
         name: What it is for.
         args: Of the target.
-
-    Attributes:
-        ident: Its number; 0 before it is started.
     """
 
     def __init__(self, target: Callable[..., Any], name: str, *args: Any) -> None:
-        self.name, self.ident = name, 0
+        self.name = name
         self._target, self._args = target, args
-        self._process = 0
-        self._lives = allocate_lock()
+        self._process = os.getpid()
+        self._idents: list[int] = []
+        self._lives = allocate_lock()  # until it has ended
+        self._lives.acquire()
+
+    @property
+    def ident(self) -> int:
+        """Its number; 0 before it is started."""
+        return self._idents[0] if self._idents else 0
 
     def start(self) -> None:
         """Start it.
 
         Raises:
             RuntimeError: There are no more threads, or others than the system's: gevent has them take turns, and one
-                that waits would stop the program.
+                that waits would stop the program. Or it was started before.
         """
         if any(not isinstance(vars(threading).get(name, len), BuiltinFunctionType) for name in _STARTERS):
             raise RuntimeError("threads have been replaced")
-        self._process = os.getpid()
-        self._lives.acquire()
-        try:
-            with without_signals():
-                self.ident = start_new_thread(self._run, ())
-        except BaseException:
-            if not self.ident:
-                self._lives.release()
-            raise
+        if self._idents:
+            raise RuntimeError("a thread is started once")
+        with without_signals():
+            # One call, in which nothing that comes from outside is raised: it is known whether there is a thread.
+            self._idents.extend(map(start_new_thread, (self._run,), ((),)))
 
     def is_alive(self) -> bool:
         """Whether it runs; not in a forked process, which does not have it."""
-        return self._lives.locked() and self._process == os.getpid()
+        return bool(self._idents) and self._lives.locked() and self._process == os.getpid()
 
     def join(self, timeout: float = -1) -> None:
         """Wait until it ends, or so many seconds."""
@@ -91,12 +91,14 @@ class OwnThread:
 
     def _run(self) -> None:
         try:
-            _RUNNING[threading.get_ident()] = self
-            self._target(*self._args)
+            try:
+                _RUNNING[get_ident()] = self
+                self._target(*self._args)
+            finally:
+                forget()
+                _RUNNING.pop(get_ident(), None)
+                del self._target, self._args
         finally:
-            forget()
-            _RUNNING.pop(threading.get_ident(), None)
-            del self._target, self._args
             self._lives.release()
 
 
@@ -107,16 +109,16 @@ def own() -> dict[int, OwnThread]:
 
 def is_own() -> bool:
     """Whether the caller is one of them."""
-    return threading.get_ident() in _RUNNING
+    return get_ident() in _RUNNING
 
 
 def is_main() -> bool:
     """Whether the caller is the main thread; `threading.current_thread` would note one of ours for ever."""
-    return threading.get_ident() == threading.main_thread().ident
+    return get_ident() == threading.main_thread().ident
 
 
 def forget() -> None:
     """A finalizer of the program's, which may run in any thread, may have asked `threading` which one this is."""
     known: Any = getattr(threading, "_active", None)
     if is_own() and known is not None:
-        known.pop(threading.get_ident(), None)
+        known.pop(get_ident(), None)

@@ -153,6 +153,8 @@ def test_no_memory_for_a_second_array(monkeypatch):
     assert left and "GB more are needed" in str(caught[0].message)
     assert (x == 2.0 * np.arange(200_000)).all()
     assert function(x) is x and (x == 4.0 * np.arange(200_000)).all()
+    monkeypatch.setattr(room, "available", lambda: 1 << 40)  # it was that moment's
+    assert function(x) is x and (x == 8.0 * np.arange(200_000)).all() and function.cache_info().hits == 1
 
 
 def test_memory_that_the_system_has(monkeypatch, tmp_path):

@@ -19,6 +19,21 @@ CELLS = {
     "method": "%explain Model().step(np.ones(2))",
     "graph": "%compiler_ir --stage=graph f(np.ones((3, 4)))",
     "ir": "%compiler_ir f(np.ones((3, 4)))",
+    "plain": (
+        "def plain(x):\n    return np.cos(x) * 2\n"
+        "class Plain:\n    @staticmethod\n    def run(x):\n        return np.cos(x) * 2\n"
+        "import functools\n@functools.lru_cache\ndef cached(n):\n    return n + 1\n"
+        "plain(np.ones(3)), Plain.run(np.ones(3)), cached(2)\n"
+        "taken = lambda f: '__autojit_controller__' in vars(f)\n"
+        "taken(plain), taken(Plain.run), cached(2), cached.cache_info().hits, hasattr(plain, 'explain')"
+    ),
+    "once": "taken(f), '__autojit_original__' in vars(f.__wrapped__)",
+    "pickled": "import pickle, inspect\npickle.loads(pickle.dumps(plain)) is plain, inspect.getsource(plain).splitlines()[0]",
+    "explained": "%explain plain(np.ones(3))",
+    "unloaded": "%unload_ext autojit",
+    "later": "def alone(x):\n    return x\nalone(np.ones(3)); taken(alone)",
+    "loaded again": "%load_ext autojit",
+    "again": "def more(x):\n    return x\nmore(np.ones(3)); taken(more), len(get_ipython().ast_transformers)",
     "undecorated": "def h(x):\n    return np.cos(x) + 1\n%explain h(np.ones(3))",
     "imports": (
         "import numpy as np, autojit as aj\n"
@@ -72,7 +87,19 @@ def test_functions_of_the_cell_are_decorated(outputs):
     assert not outputs["load"]
     assert outputs["define"][0].text.strip() == "made" and shown(outputs["define"][1:], "text/plain") == "(3,)"
     assert shown(outputs["used"], "text/plain") == "(1, 1, False)"
-    assert shown(outputs["ended"], "text/plain") == "(False, 0)"
+    assert shown(outputs["ended"], "text/plain") == "(False, 1)"
+
+
+def test_plain_cells_are_autoclustered(outputs):
+    assert shown(outputs["plain"], "text/plain") == "(True, True, 3, 1, False)"
+    assert shown(outputs["once"], "text/plain") == "(True, False)"
+    assert shown(outputs["pickled"], "text/plain") == "(True, 'def plain(x):')"
+    assert "one program" in shown(outputs["explained"])
+
+
+def test_until_the_extension_is_unloaded(outputs):
+    assert shown(outputs["later"], "text/plain") == "False"
+    assert shown(outputs["again"], "text/plain") == "(True, 1)"
 
 
 def test_functions_of_a_cell_that_imports(outputs):

@@ -48,12 +48,17 @@ PROGRAM = """
 """
 READ = """
     import pickle, sys
+    import cloudpickle
     import numpy as np
     early, late, wanted, total = pickle.loads(open(sys.argv[1], "rb").read())
     for text in (early, late):
         work, model = pickle.loads(text)
-        np.testing.assert_allclose(work(model.a, 5), wanted, rtol=1e-12)
+        x = model.a
+        np.testing.assert_allclose(work(x, 5), wanted, rtol=1e-12)
         np.testing.assert_allclose(model.run(5), total, rtol=1e-12)
+        hash(work.__code__)
+        again, _ = pickle.loads(cloudpickle.dumps((work, model)))  # to a third process
+        np.testing.assert_allclose(again(x, 5), wanted, rtol=1e-12)
         print(work.__name__, work.__doc__, work.__kwdefaults__, "jax" in sys.modules)
 """
 

@@ -46,7 +46,7 @@ def test_there_are_none_where_threads_have_been_replaced(monkeypatch):
 
 
 def test_a_program_that_waits_for_all_threads_waits_for_none_of_ours():
-    before, seen, begun, end = threading.enumerate(), [], threading.Event(), threading.Event()
+    seen, begun, end = [], threading.Event(), threading.Event()
 
     def run(*given):
         begun.set()
@@ -59,9 +59,12 @@ def test_a_program_that_waits_for_all_threads_waits_for_none_of_ours():
     assert begun.wait(60) and made.is_alive() and own()[made.ident] is made
     end.set()
     made.join()
-    assert not made.is_alive() and made.ident not in own()
-    assert seen == [((1, 2), True)] and threading.enumerate() == before
+    ident = made.ident
+    assert not made.is_alive() and ident not in own()
+    assert seen == [((1, 2), True)] and ident not in {thread.ident for thread in threading.enumerate()}
     made.join()
+    with pytest.raises(RuntimeError):
+        made.start()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")

@@ -55,7 +55,8 @@ def test_one_that_fails_does_not_keep_others_asleep(looks):
     looks.remove("call")
 
 
-def test_where_its_thread_is_ended_nobody_sleeps_on(looks):
+def test_where_its_thread_is_ended_nobody_sleeps_on(looks, monkeypatch):
+    monkeypatch.setattr(watch, "_IDLE", 1_000_000)  # it waits for nothing that an exception would not end
     asleep, later = Napping(), Napping()
     asleep.wakes = later.wakes = time.perf_counter() + 1000
     assert looks.rouses(asleep)

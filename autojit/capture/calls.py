@@ -37,7 +37,7 @@ from autojit.capture.words import describe
 from autojit.errors import CannotCapture
 from autojit.ir.syntax import walk
 from autojit.ops.chapters import TABLE
-from autojit.ops.trust import home_of, is_trusted, public_name_of
+from autojit.ops.trust import home_of, is_left_alone, is_trusted, public_name_of
 
 _CALLS = "__autojit_calls__"
 #: User functions are interpreted this deep.
@@ -250,6 +250,8 @@ class Calls(Builtins):
             raise CannotCapture("unsupported-syntax", f"the generator or coroutine `{function.__qualname__}`")
         if self.bound_anew(function.__code__.co_freevars):
             raise CannotCapture("statement", f"`{function.__qualname__}` sees a variable bound anew before its call")
+        if not trusted and is_left_alone(function):
+            raise CannotCapture("effect", f"`{function.__qualname__}`, whose module `--exclude` leaves out")
         self._expect_flags(function)
         # A decorated function has probes in its code; defaults may have been changed since.
         source = source_of(original_of(function) or function)

@@ -6,6 +6,7 @@ import ast
 
 from autojit.ir.syntax import walk
 
+#: Who mentions these may read any local name.
 _FRAMES = ("currentframe", "_getframe", "f_locals")
 _ALL_NAMES = ("locals", "eval", "exec", *_FRAMES)
 #: What looks for names in the frame of its caller: of numexpr, of pandas (in its text), of debuggers and shells.

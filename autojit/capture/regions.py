@@ -23,7 +23,6 @@ from autojit.ir.syntax import SCOPES, statements_of, walk, walk_statements
 
 #: How control leaves a region: at its end, or by one of these statements.
 END, RETURN, BREAK, CONTINUE = 0, 1, 2, 3
-#: Who mentions these may read any local name.
 _RESIZE = ("append", "extend", "insert", "pop", "remove", "clear")
 
 

@@ -14,7 +14,7 @@ from autojit.compile.options import compile_options
 from autojit.compile.patience import abandon, bounds_of, is_open, many, patiently
 from autojit.compile.questions import SERVICE, program_of
 from autojit.compile.stored import Stored
-from autojit.compile.transfer import REUSED, ResultMemory, give_back, result_memory
+from autojit.compile.transfer import REUSED, ResultMemory, give_back, memory_for
 from autojit.compile.uninitialized import allocator
 from autojit.compile.xla import JaxRuntimeError, Program
 from autojit.errors import Trapped
@@ -120,7 +120,7 @@ class Executable:
         lent: list[np.ndarray] = []
         arguments = frame.fill(values, lent)
         if self._memory:
-            arguments = [*arguments, *map(result_memory, self._memory)]
+            arguments = [*arguments, *memory_for(self._memory)]
         # Making the arrays waits for the program, so that the arguments are free afterwards.
         try:
             arrays = list(map(_array, (launch or self._launch)(arguments), self.program.outputs))

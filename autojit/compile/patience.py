@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autojit.ir.graph import Const, Graph, Node
-from autojit.passes.loop_cost import UNKNOWN_TRIPS, cost
+from autojit.passes.loop_cost import cost
 from autojit.threads import OwnThread, forget, is_main
 
 
@@ -92,7 +92,7 @@ if hasattr(os, "register_at_fork"):
 
 def is_open(graph: Graph) -> bool:
     """Whether a graph may take very long, as far as can be seen before it runs."""
-    if cost(graph) >= LONG:
+    if cost(graph, unknown=1) >= LONG:
         return True
     told = {value.name for value in graph.inputs if value.spec.kind != "array" and value.spec.dtype.kind in "iu"}
     return _has_open(graph, told)
@@ -152,7 +152,7 @@ def _is_counted(node: Node) -> bool:
 
 def many(graph: Graph) -> tuple[float, float]:
     """From which number on, given as a bound, a graph may take very long, and from which product of all of them on."""
-    most = LONG * UNKNOWN_TRIPS / max(1.0, cost(graph))
+    most = LONG / max(1.0, cost(graph, unknown=1))
     are_nested = any(any(map(_is_counted, node.keywords["body"].nodes)) for node in graph.nodes if _is_counted(node))
     return min(VERY_MANY, most), min(VERY_MANY_INNER, most) if are_nested else math.inf
 

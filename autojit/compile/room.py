@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from math import inf
 
+from autojit.compile import heap
 from autojit.compile.pool import RESULTS, STAGING
-from autojit.errors import expected
+from autojit.errors import NoRoom, expected
 from autojit.files import open_file
 
 #: What takes fewer bytes is not asked about: to ask takes some 50 us, to touch so much memory a hundred times that.
@@ -29,14 +30,15 @@ def make_room(nbytes: int) -> None:
     """See that `nbytes` more bytes are there: if not, what is kept for later calls is freed.
 
     Raises:
-        MemoryError: They are not there.
+        NoRoom: They are not there.
     """
     if nbytes < ASKED or nbytes <= available():
         return
     RESULTS.clear()
     STAGING.clear()
+    heap.trim()
     if nbytes > (left := available()):
-        raise MemoryError(f"{nbytes / 1e9:.2f} GB more are needed, and {left / 1e9:.2f} GB are there")
+        raise NoRoom(f"{nbytes / 1e9:.2f} GB more are needed, and {left / 1e9:.2f} GB are there")
 
 
 def available() -> float:
@@ -45,8 +47,8 @@ def available() -> float:
     for limit, used, details in _GROUPS:
         bound, taken = _number(limit), _number(used)
         if bound is not None and taken is not None:
-            found = _numbers(details)
-            files = found.get("inactive_file", found.get("total_inactive_file", 0))  # which are given up
+            found = _numbers(details)  # what lies in files is given up
+            files = sum(found.get(f"total_{kind}", found.get(kind, 0)) for kind in ("inactive_file", "active_file"))
             left = min(left, bound - taken + files)
     return left
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -126,12 +127,17 @@ def give_back(lent: list[np.ndarray]) -> None:
         STAGING.give(buffer.nbytes, buffer)
 
 
-def result_memory(nbytes: int) -> Any:
-    """A jax array over memory of XLA's for a result of `nbytes` bytes: used before if possible, else fresh."""
-    buffer = RESULTS.take(nbytes)
-    if buffer is not None:
-        return buffer
-    make_room(nbytes)
+def memory_for(sizes: Sequence[int]) -> list[Any]:
+    """Jax arrays over memory of XLA's for results of so many bytes: used before if possible, else fresh."""
+    found = [RESULTS.take(nbytes) for nbytes in sizes]
+    if None not in found:
+        return found
+    # Together: nothing touches them yet, so that the system does not know of those that it has given.
+    make_room(sum(nbytes for buffer, nbytes in zip(found, sizes, strict=True) if buffer is None))
+    return [_fresh(nbytes) if buffer is None else buffer for buffer, nbytes in zip(found, sizes, strict=True)]
+
+
+def _fresh(nbytes: int) -> Any:
     try:
         return allocate(nbytes)
     except JaxRuntimeError:

@@ -32,6 +32,7 @@ from autojit.runtime.function import COUNTS, SUSPENDS, Controller
 from autojit.runtime.interrupts import is_the_programs
 from autojit.runtime.trouble import Trouble
 from autojit.runtime.twins import FILES, is_looked_into
+from autojit.runtime.unasked import with_attributes
 
 _MARK = "autojit first"
 _COMPILE = compile  # a program may forbid it later
@@ -71,9 +72,9 @@ class First:
     def __reduce__(self) -> Reduced:
         """In a copy of the stub, such as cloudpickle makes for another process: the function as it was written.
 
-        Who reads it needs nothing of autojit's: `copy.copy` of a function is the function.
+        `copy.copy` of a function is the function.
         """
-        return types.SimpleNamespace, (), {"ready": functools.partial(copy.copy, _copied(self.original))}
+        return with_attributes({"ready": functools.partial(copy.copy, _copied(self.original))})
 
     def mark(self) -> None:
         """Let the function tell that it is looked into, now or at its first call."""

@@ -23,6 +23,7 @@ from autojit.ir.warned import unheard
 from autojit.launch.arm import arm
 from autojit.launch.rewrite import code_of
 from autojit.launch.scope import Scope
+from autojit.ops.trust import LEFT_ALONE
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.background import MAKING
 from autojit.runtime.twins import libraries
@@ -108,6 +109,7 @@ def install(scope: Scope | None = None, config: Config | None = None) -> None:
         config: The flags of their functions; those of the process by default.
     """
     ALLOWANCE.limit()
+    LEFT_ALONE[:] = [scope.leaves_out] if scope is not None and scope.exclude else []
     libraries()  # what it imports must not ask the finder
     others = [other for other in sys.meta_path if type(other) is not Finder]
     # In the place of Python's own finder, which it asks: those before it go first, as ever.

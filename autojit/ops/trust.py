@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 import types
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,10 @@ _MODULE = vars(type)["__module__"]
 _WRITTEN = types.FunctionType | types.MethodType | type | types.ModuleType
 
 
+#: Says of a module's name whether the user wants it left alone.
+LEFT_ALONE: list[Callable[[str], bool]] = []
+
+
 def names_of(module: types.ModuleType) -> Mapping[str, Any]:
     """The names of a module; one that is loaded when somebody first looks into it is not loaded."""
     return types.ModuleType.__getattribute__(module, "__dict__")
@@ -38,6 +42,11 @@ def home_of(value: Any) -> str:
     if issubclass(kind, types.ModuleType):
         return str(names_of(value).get("__name__", ""))
     return module_of(value if issubclass(kind, type) else kind)
+
+
+def is_left_alone(function: types.FunctionType) -> bool:
+    """Whether a function is of a module that the user wants left alone: its callers do not take it in, either."""
+    return any(is_left(home_of(function)) for is_left in LEFT_ALONE)
 
 
 def module_of(kind: type) -> str:

@@ -13,6 +13,8 @@ from math import prod
 from autojit.ir.graph import Const, Graph, Node
 from autojit.ir.index import Slice
 
+#: As often a loop is taken to run whose bounds are not known yet.
+UNKNOWN_TRIPS = 100
 #: One trip of a loop, one operation outside of loops, one element of plain arithmetic in and out of a loop.
 _TRIP, _CALL, _INSIDE, _OUTSIDE = 2.0, 300.0, 0.3, 0.1
 #: The least cost of an operation inside a loop: a number is computed alone.
@@ -24,47 +26,50 @@ _SMALL = 256 << 10
 _START = 120.0
 #: Results outside of loops that are larger than this go through memory, so many nanoseconds a byte.
 _CACHED, _MEMORY = 1 << 20, 0.08
-#: As often a loop is taken to run whose bounds are not known yet.
-UNKNOWN_TRIPS = 100
 _FREE = {"np.reshape", "np.broadcast_to", "np.arange", "np.zeros", "np.empty", "np.full", "np.transpose"}
 
 
-def cost(graph: Graph) -> float:
-    """The expected nanoseconds of a graph that is not part of a loop."""
-    return nodes_cost(graph.nodes, inside=False)
+def cost(graph: Graph, unknown: int = UNKNOWN_TRIPS) -> float:
+    """The expected nanoseconds of a graph that is not part of a loop.
+
+    Args:
+        graph: The graph.
+        unknown: How often a loop is taken to run whose bounds are not known yet.
+    """
+    return nodes_cost(graph.nodes, inside=False, unknown=unknown)
 
 
-def nodes_cost(nodes: Iterable[Node], inside: bool) -> float:
-    """The expected nanoseconds of nodes, inside or outside of a loop."""
-    return sum(_loop(node) if node.op.name == "loop" else _node(node, inside) for node in nodes)
+def nodes_cost(nodes: Iterable[Node], inside: bool, unknown: int = UNKNOWN_TRIPS) -> float:
+    """The expected nanoseconds of nodes, inside or outside of a loop; `unknown` as for `cost`."""
+    return sum(_loop(node, unknown) if node.op.name == "loop" else _node(node, inside) for node in nodes)
 
 
 def strips_cost(nodes: Iterable[Node]) -> float:
     """The expected nanoseconds of nodes with loops over strips: the operations in these are as large as outside."""
     return sum(
-        _trips(node) * (_TRIP + nodes_cost(node.keywords["body"].nodes, inside=False))
+        _trips(node, UNKNOWN_TRIPS) * (_TRIP + nodes_cost(node.keywords["body"].nodes, inside=False))
         if node.op.name == "loop"
         else _node(node, inside=False)
         for node in nodes
     )
 
 
-def loop_cost(body: Graph, trips: int) -> float:
-    """The expected nanoseconds of a loop."""
+def loop_cost(body: Graph, trips: int, unknown: int = UNKNOWN_TRIPS) -> float:
+    """The expected nanoseconds of a loop; `unknown` as for `cost`, for those inside."""
     touched = sum(_touched(node) for node in body.nodes)
     start = _START * len(body.nodes) if touched > _SMALL else 0.0
-    return trips * (_TRIP + start + nodes_cost(body.nodes, inside=True))
+    return trips * (_TRIP + start + nodes_cost(body.nodes, True, unknown))
 
 
-def _loop(node: Node) -> float:
-    return loop_cost(node.keywords["body"], _trips(node))
+def _loop(node: Node, unknown: int) -> float:
+    return loop_cost(node.keywords["body"], _trips(node, unknown), unknown)
 
 
-def _trips(node: Node) -> int:
+def _trips(node: Node, unknown: int) -> int:
     start, stop = node.inputs[:2]
     if isinstance(start, Const) and isinstance(stop, Const):
         return len(range(int(start.value), int(stop.value), node.keywords["step"]))
-    return UNKNOWN_TRIPS
+    return unknown
 
 
 def _touched(node: Node) -> int:

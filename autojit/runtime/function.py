@@ -21,7 +21,7 @@ from autojit.capture.regions import END, RETURN, Region, RegionTree, leaves
 from autojit.capture.source import put_code, source_of
 from autojit.compile.garbage import uncollected
 from autojit.config import Config
-from autojit.errors import CannotCapture, Reason, SourceLine, Trapped, Varies
+from autojit.errors import CannotCapture, NoRoom, Reason, SourceLine, Trapped, Varies
 from autojit.runtime import plans
 from autojit.runtime.allowance import ALLOWANCE
 from autojit.runtime.background import MAKING, making
@@ -413,10 +413,11 @@ class Controller:
         return None
 
     def plan_failed(self, probe: Probe, plan: Plan, error: Exception) -> None:
-        """A plan raised: run the statements from now on. A call near the limit of recursion says nothing of others."""
+        """A plan raised: run the statements from now on. A call near a limit says nothing of others."""
         if not isinstance(error, RecursionError):
             self.trouble.of_a_plan(error)
-            self.turn_off(probe)
+            if not isinstance(error, NoRoom):
+                self.turn_off(probe)
 
     def line(self, probe: Probe) -> SourceLine:
         """Where a region begins."""

@@ -221,6 +221,7 @@ class Tuning:
     def _end(self, race: _Race, error: BaseException) -> None:
         """What is tried has failed."""
         log.debug("other options failed", exc_info=error)
+        ALLOWANCE.spend(race.loss)
         with self._lock:
             if race is self.state.race:
                 plan, prepared, seconds, tried, _ = self.state
@@ -250,7 +251,8 @@ class Tuning:
         loss = largest_loss(option, prepared) * seconds
         price = PAYS * max(heat.PAYS_AFTER, compiling, loss)
         in_blocks = is_apart(choice) != is_apart(prepared.recipe.choice)
-        cost = part_of_compiling() * compiling + loss
+        part = part_of_compiling()
+        cost = part * (compiling if part == 1.0 else min(compiling, MOST_BESIDE)) + loss  # as `Allowance.spend` counts
         return _State(plan, prepared, seconds, tried, _Race(choice, price, in_blocks, cost))
 
 

@@ -32,18 +32,18 @@ class Watch:
 
     def begin_again(self) -> None:
         """Where the thread is gone: in a forked process, which does not have it, or where something has ended it."""
-        napping = list(self._napping)
+        napping = self._napping
         self.reset()
-        for probe in napping:
+        for probe in list(napping):
             probe.wakes = 0.0
-            probe.rouse()
+            _without_end(probe.rouse)
 
     def reset(self) -> None:
         """Look after nothing."""
         self._running: dict[Any, tuple[Any, float]] = {}
         self._napping: dict[Any, None] = {}
-        self._thread: OwnThread | None = None
         self._wake = threading.Event()
+        self._thread: OwnThread | None = None  # last: another thread that finds none starts one with the new event
 
     def add(self, key: Any, probe: Any, start: float) -> None:
         """A call of a region has begun; `key` is the call's own."""
