@@ -277,6 +277,8 @@ def clear_cache(function: Callable[..., Any] | None = None) -> None:
 
 
 _switch = {"on": True}
+#: Has the modules autoclustered that are imported later; the room of the launcher puts it there.
+AUTOCLUSTERS: list[Callable[[], None]] = []
 
 
 def is_enabled(config: flags.Config) -> bool:
@@ -287,8 +289,11 @@ def is_enabled(config: flags.Config) -> bool:
 def set_jit(mode: str | bool) -> None:
     """Switch autojit for the whole process, also for functions that are decorated already.
 
+    Where the process was started with `--auto_jit=0`, nothing is switched on.
+
     Args:
-        mode: "autoclustering" or True: on; "off" or False: every decorated function runs as plain NumPy.
+        mode: True: on; "off" or False: every function runs as plain NumPy; "autoclustering": on, and the functions of
+            the user's own modules that are imported from now on are autoclustered, as with `--auto_jit=2`.
 
     Raises:
         ValueError: Another mode.
@@ -299,6 +304,9 @@ def set_jit(mode: str | bool) -> None:
     _switch["on"] = on
     for controller in list(CONTROLLERS):
         controller.switch(is_enabled(controller.config))
+    if mode == "autoclustering" and flags.current().auto_jit > 0:
+        for have_modules_taken in AUTOCLUSTERS:
+            have_modules_taken()
 
 
 def late(name: str) -> Any:

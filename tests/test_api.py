@@ -159,7 +159,7 @@ def test_set_jit():
         with pytest.raises(ValueError, match="not 'on'"):
             aj.set_jit("on")
     finally:
-        aj.set_jit("autoclustering")
+        aj.set_jit(True)
     decorated(x), made_while_off(x)
     assert decorated.cache_info().hits == 2 and made_while_off.cache_info().hits == 1
     aj.set_jit(False), aj.set_jit(True)
@@ -171,7 +171,7 @@ def test_native_and_auto_jit_0_do_nothing():
     for options in ({"policy": "native"}, {"auto_jit": 0}):
         decorated = aj.autocluster(**options)(poly)
         strict = aj.jit_compile(**options)(poly)
-        aj.set_jit("off"), aj.set_jit("autoclustering")  # an outer switch does not turn them on
+        aj.set_jit("off"), aj.set_jit(True)  # an outer switch does not turn them on
         for each in (decorated, strict):
             np.testing.assert_allclose(each(np.ones(3)), 5)
             assert each.cache_info().misses == each.cache_info().captures == 0

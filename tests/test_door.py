@@ -80,7 +80,7 @@ def test_it_stays_closed_without_need(tmp_path):
         """
         check(fast)
         aj.clear_cache(), aj.memory_info(), aj.trim_memory(), fast.cache_info(), fast.clear_cache()
-        aj.host_op(work), aj.set_jit("off"), aj.set_jit("autoclustering")
+        aj.host_op(work), aj.set_jit("off"), aj.set_jit(True)
         check(aj.jit_compile(work, policy="native"))
         print(DOOR.is_open, [name for name in sys.modules if name.startswith(("autojit.ops.table", "autojit.lowering"))])
         """,

@@ -202,7 +202,7 @@ def test_a_function_without_source():
     try:
         np.testing.assert_array_equal(strict(X), X * 2)
     finally:
-        aj.set_jit("autoclustering")
+        aj.set_jit(True)
 
 
 def test_nothing_to_show():

@@ -51,7 +51,7 @@ def test_switched_off_and_on():
         aj.set_jit("off")
         assert ids(fast.explain(X)) == ["off"]
     finally:
-        aj.set_jit("autoclustering")
+        aj.set_jit(True)
     assert ids(fast.explain(X)) == []
 
 

@@ -188,7 +188,8 @@ def arm(value: Any, config: Config, is_decorated: bool = False) -> Any:
             the process, would read the code later.
     """
     is_left = is_decorated and "numba" in sys.modules
-    for function in _functions(value) if is_enabled(config) and not is_left else ():
+    is_native = config.auto_jit == 0 or config.policy == "native"  # what `set_jit` has switched off may be on later
+    for function in _functions(value) if not (is_native or is_left) else ():
         code = function.__code__
         if code.co_flags & SUSPENDS or function.__closure__ is not None or original_of(function) is not None:
             continue

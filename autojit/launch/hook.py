@@ -14,6 +14,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import MAGIC_NUMBER, cache_from_source
 from typing import Any
 
+from autojit.api import AUTOCLUSTERS
 from autojit.capture.observing import OBSERVING
 from autojit.compile.service import PATHS
 from autojit.config import Config, current, merge
@@ -99,6 +100,15 @@ def install_by_flag() -> None:
     with contextlib.suppress(FlagError):
         if current().auto_jit == 2:
             install()
+
+
+def install_once() -> None:
+    """As `set_jit("autoclustering")` asks for it; what a launcher has set stays."""
+    if not any(type(finder) is Finder for finder in sys.meta_path):
+        install()
+
+
+AUTOCLUSTERS.append(install_once)
 
 
 def install(scope: Scope | None = None, config: Config | None = None) -> None:
