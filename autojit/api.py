@@ -293,20 +293,20 @@ def set_jit(mode: str | bool) -> None:
 
     Args:
         mode: True: on; "off" or False: every function runs as plain NumPy; "autoclustering": on, and the functions of
-            the user's own modules that are imported from now on are autoclustered, as with `--auto_jit=2`.
+            the user's own modules that are imported from now on are autoclustered, as with `--auto_jit=2`. What all
+            plans together may cost is bounded closely from then on, also for functions that are decorated.
 
     Raises:
         ValueError: Another mode.
     """
     if mode not in ("autoclustering", "off", True, False):
         raise ValueError(f"`set_jit` takes 'autoclustering' or 'off', not {mode!r}")
-    on = mode in ("autoclustering", True)
+    on, takes = mode in ("autoclustering", True), mode == "autoclustering" and flags.current().auto_jit > 0
     _switch["on"] = on
     for controller in list(CONTROLLERS):
         controller.switch(is_enabled(controller.config))
-    if mode == "autoclustering" and flags.current().auto_jit > 0:
-        for have_modules_taken in AUTOCLUSTERS:
-            have_modules_taken()
+    for have_modules_taken in AUTOCLUSTERS if takes else ():
+        have_modules_taken()
 
 
 def late(name: str) -> Any:

@@ -18,6 +18,7 @@ from typing import Any
 from autojit.api import autocluster, explain_call_of, get_compiler_ir
 from autojit.config import Config, current, parse_changes
 from autojit.errors import FlagError
+from autojit.ir.syntax import has_loop
 from autojit.launch.arm import arm
 from autojit.launch.hook import measured
 from autojit.launch.rewrite import Definitions, is_plain
@@ -30,7 +31,7 @@ _DECORATOR = "__autojit_autocluster__"
 _BESIDE_OTHERS = "__autojit_autocluster_beside_others__"
 
 #: What arms the functions of plain cells, among Python's own names: it is none of the user's.
-_ARM, _ARM_DECORATED = "__autojit_arm__", "__autojit_arm_decorated__"
+_ARM = "__autojit_arm__"
 
 
 class _Cells(Definitions):
@@ -44,20 +45,25 @@ class _Cells(Definitions):
         self.config = config
 
     def visit_Module(self, node: ast.Module) -> ast.AST:
-        setattr(builtins, _ARM, functools.partial(self.arm, is_decorated=False))
-        setattr(builtins, _ARM_DECORATED, functools.partial(self.arm, is_decorated=True))
-        return self.generic_visit(node)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        place = node.decorator_list[0] if node.decorator_list else node
-        name = _ARM if all(map(is_plain, node.decorator_list)) else _ARM_DECORATED
-        node.decorator_list.insert(0, ast.copy_location(ast.Name(name, ast.Load()), place))
+        setattr(builtins, _ARM, self.arm)
+        with contextlib.suppress(RecursionError):  # IPython takes a transformer away that raises
+            self.generic_visit(node)
         return node
 
-    def arm(self, value: Any, is_decorated: bool) -> Any:
-        """Arm what a definition of a cell has made."""
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        is_decorated = not all(map(is_plain, node.decorator_list))
+        options: list[ast.expr] = [ast.Constant(is_decorated), ast.Constant(not has_loop(node.body))]
+        decorator = ast.Call(ast.Name(_ARM, ast.Load()), options, [])
+        place = node.decorator_list[0] if node.decorator_list else node
+        for part in ast.walk(decorator):
+            ast.copy_location(part, place)
+        node.decorator_list.insert(0, decorator)
+        return node
+
+    def arm(self, is_decorated: bool, is_callee: bool) -> Callable[[Any], Any]:
+        """What arms what a definition of a cell has made."""
         FILES.add(sys._getframe(1).f_code.co_filename)
-        return arm(value, self.config, is_decorated)
+        return functools.partial(arm, config=self.config, is_decorated=is_decorated, is_callee=is_callee)
 
 
 class _Decorate(Definitions):

@@ -57,6 +57,7 @@ class OwnThread:
         self._target, self._args = target, args
         self._process = os.getpid()
         self._idents: list[int] = []
+        self._is_over = False
         self._lives = allocate_lock()  # until it has ended
         self._lives.acquire()
 
@@ -82,7 +83,7 @@ class OwnThread:
 
     def is_alive(self) -> bool:
         """Whether it runs; not in a forked process, which does not have it."""
-        return bool(self._idents) and self._lives.locked() and self._process == os.getpid()
+        return bool(self._idents) and not self._is_over and self._process == os.getpid()
 
     def join(self, timeout: float = -1) -> None:
         """Wait until it ends, or so many seconds."""
@@ -99,6 +100,7 @@ class OwnThread:
                 _RUNNING.pop(get_ident(), None)
                 del self._target, self._args
         finally:
+            self._is_over = True
             self._lives.release()
 
 

@@ -5,6 +5,7 @@ may do in place what a compiled program needs a second array for.
 from __future__ import annotations
 
 from math import inf
+from time import perf_counter
 
 from autojit.compile import heap
 from autojit.compile.pool import RESULTS, STAGING
@@ -14,6 +15,9 @@ from autojit.files import open_file
 #: What takes fewer bytes is not asked about: to ask takes some 50 us, to touch so much memory a hundred times that.
 ASKED = 256 << 20
 
+#: For so many seconds nobody frees again what is kept, if that did not help.
+_WAITS = 1.0
+_again = [0.0]
 _SYSTEM = "/proc/meminfo"
 #: Of the first and the second version of control groups, as a container sees its own.
 _GROUPS = (
@@ -32,13 +36,16 @@ def make_room(nbytes: int) -> None:
     Raises:
         NoRoom: They are not there.
     """
-    if nbytes < ASKED or nbytes <= available():
+    if nbytes < ASKED or nbytes <= (left := available()):
         return
-    RESULTS.clear()
-    STAGING.clear()
-    heap.trim()
-    if nbytes > (left := available()):
-        raise NoRoom(f"{nbytes / 1e9:.2f} GB more are needed, and {left / 1e9:.2f} GB are there")
+    if perf_counter() >= _again[0]:
+        RESULTS.clear()
+        STAGING.clear()
+        heap.trim()
+        if nbytes <= (left := available()):
+            return
+        _again[0] = perf_counter() + _WAITS
+    raise NoRoom(f"{nbytes / 1e9:.2f} GB more are needed, and {left / 1e9:.2f} GB are there")
 
 
 def available() -> float:

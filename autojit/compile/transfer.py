@@ -130,10 +130,10 @@ def give_back(lent: list[np.ndarray]) -> None:
 def memory_for(sizes: Sequence[int]) -> list[Any]:
     """Jax arrays over memory of XLA's for results of so many bytes: used before if possible, else fresh."""
     found = [RESULTS.take(nbytes) for nbytes in sizes]
-    if None not in found:
+    missing = [nbytes for buffer, nbytes in zip(found, sizes, strict=True) if buffer is None]
+    if not missing:
         return found
-    # Together: nothing touches them yet, so that the system does not know of those that it has given.
-    make_room(sum(nbytes for buffer, nbytes in zip(found, sizes, strict=True) if buffer is None))
+    make_room(sum(missing))  # nothing touches them yet, so that the system does not know of those that it has given
     return [_fresh(nbytes) if buffer is None else buffer for buffer, nbytes in zip(found, sizes, strict=True)]
 
 

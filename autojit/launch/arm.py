@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 import sys
 import threading
 import types
@@ -30,11 +31,14 @@ from autojit.runtime.controllers import before_the_end, is_alone
 from autojit.runtime.forks import in_child
 from autojit.runtime.function import COUNTS, SUSPENDS, Controller
 from autojit.runtime.interrupts import is_the_programs
+from autojit.runtime.remade import ANNOTATIONS
 from autojit.runtime.trouble import Trouble
 from autojit.runtime.twins import FILES, is_looked_into
 from autojit.runtime.unasked import with_attributes
 
 _MARK = "autojit first"
+#: Who mentions these looks at frames: that of the stub would stand before the caller's.
+_LOOKS_UP = frozenset(("_getframe", "currentframe", "f_back", "f_locals"))
 _COMPILE = compile  # a program may forbid it later
 _NUMPYS = np.ufunc, np.ndarray, np.generic
 _INSTRUMENTS = [threading.RLock()]  # who does with the functions that others call; another one in a forked process
@@ -123,7 +127,7 @@ def _copied(function: types.FunctionType) -> types.FunctionType:
     """Another one of the same code, without attributes."""
     code, names = function.__code__, function.__globals__
     copied = types.FunctionType(code, names, function.__name__, function.__defaults__, function.__closure__)
-    for name in ("__kwdefaults__", "__qualname__", "__module__", "__annotations__", "__doc__"):
+    for name in ("__kwdefaults__", "__qualname__", "__module__", ANNOTATIONS, "__doc__"):
         setattr(copied, name, getattr(function, name))
     return copied
 
@@ -177,7 +181,7 @@ def _let_go() -> None:
 before_the_end(_let_go)
 
 
-def arm(value: Any, config: Config, is_decorated: bool = False) -> Any:
+def arm(value: Any, config: Config, is_decorated: bool = False, is_callee: bool = False) -> Any:
     """Arm the function that a definition has made; the value that its decorators have made of it stays as it is.
 
     Args:
@@ -186,16 +190,20 @@ def arm(value: Any, config: Config, is_decorated: bool = False) -> Any:
         config: The flags.
         is_decorated: Whether there are decorators that may have kept the function itself: one of Numba's, which is in
             the process, would read the code later.
+        is_callee: Whether the function has no loop: then it asks for less where its calls are short.
     """
     is_left = is_decorated and "numba" in sys.modules
     is_native = config.auto_jit == 0 or config.policy == "native"  # what `set_jit` has switched off may be on later
     for function in _functions(value) if not (is_native or is_left) else ():
         code = function.__code__
-        if code.co_flags & SUSPENDS or function.__closure__ is not None or original_of(function) is not None:
+        if is_decorated and code.co_filename not in FILES:  # a library's: decorators may return anything
             continue
-        if _counts(function):  # a stub holds the arguments of the first call, too
+        # Functions that are made at each call would be armed at each.
+        if code.co_flags & (SUSPENDS | inspect.CO_NESTED) or function.__closure__ is not None:
             continue
-        first = First(function, config)
+        if original_of(function) is not None or _sees_the_stub(function):
+            continue
+        first = First(function, config, is_callee)
         stub = _stub(code, first)
         if stub is not None:
             first.mark()
@@ -203,9 +211,14 @@ def arm(value: Any, config: Config, is_decorated: bool = False) -> Any:
     return value
 
 
-def _counts(function: types.FunctionType) -> bool:
-    """Whether a function may see that its arguments are held twice; `ref` is a name that many use for other things."""
+def _sees_the_stub(function: types.FunctionType) -> bool:
+    """Whether a function may look at its caller's frame, or see that its arguments are held twice.
+
+    `ref` is a name that many use for other things.
+    """
     names = set(function.__code__.co_names)
+    if not names.isdisjoint(_LOOKS_UP):
+        return True
     has_ref = "weakref" in names or function.__globals__.get("ref") is weakref.ref
     return not (COUNTS if has_ref else COUNTS - {"ref"}).isdisjoint(names)
 
@@ -240,7 +253,9 @@ def _stub(code: types.CodeType, first: First) -> types.CodeType | None:
     # A debugger takes the line at which a function runs first for the one that breakpoints on it mean.
     lines = [line - code.co_firstlineno for _, _, line in code.co_lines() if line is not None]
     first_line = "\n" * next((line for line in lines if line > 0), 0)
-    text = f"def stub({', '.join(parameters)}):{first_line} return {_MARK!r}.ready()({', '.join(given)})"
+    # What says so is left out of tracebacks by pytest and IPython.
+    body = f"__tracebackhide__ = True; return {_MARK!r}.ready()({', '.join(given)})"
+    text = f"def stub({', '.join(parameters)}):{first_line} {body}"
     try:
         module = _COMPILE(text, code.co_filename, "exec", dont_inherit=True)
     except SyntaxError:  # a name that no text can have

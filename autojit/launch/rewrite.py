@@ -113,6 +113,10 @@ def _with(code: types.CodeType, objects: dict[str, Any]) -> types.CodeType:
 class Definitions(ast.NodeTransformer):
     """Comes by the functions of a module and of its classes, not by those inside of functions and coroutines."""
 
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """As ever, but that no definition stands in an expression, which may be deeper than recursion goes."""
+        return node if isinstance(node, ast.expr) else super().generic_visit(node)
+
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
         return node
 

@@ -16,8 +16,10 @@ import numpy as np
 from autojit.ir.graph import Const, Graph, Node, Operand, Value, values_of
 from autojit.jax_names import jnp
 from autojit.ops.index_plan import plan_index
+from autojit.ops.loop_stores import made_in_place
 from autojit.ops.reductions_moments import by_rows
 from autojit.ops.separate import expanding, lower_apart, separate
+from autojit.ops.writing import in_place
 
 Trap = Callable[[Any], None]
 
@@ -41,6 +43,9 @@ def run_body(body: Graph, values: Sequence[Any], trap: Trap) -> list[Any]:
         results = results if isinstance(results, tuple | list) else (results,)
         for value, result in zip(node.outputs, results, strict=True):
             known[value.name] = result
+        if (reader := steps.made_in_place.get(node.outputs[0].name)) is not None:
+            assert reader.op.lower is not None
+            (known[reader.outputs[0].name],) = reader.op.lower(reader, [known[node.outputs[0].name]], trap)
     return [read(operand) for operand in body.outputs]
 
 
@@ -50,12 +55,13 @@ class _Steps:
     def __init__(self, body: Graph) -> None:
         self.arrays = _versions(body)
         self.expanding = expanding(body)
+        self.made_in_place = made_in_place(body)
         #: What was read from each array since it was last written.
         self.pending: dict[str, list[Any]] = {name: [] for name in self.arrays.values()}
 
     def lower(self, node: Node, xs: Sequence[Any], trap: Trap) -> Any:
         assert node.op.lower is not None
-        lower = node.op.lower
+        lower = _in_place(node.op.lower) if node.outputs[0].name in self.made_in_place else node.op.lower
         read = {self.arrays[value.name] for value in values_of(node.inputs) if value.name in self.arrays}
         if not read:
             if node.outputs[0].name in self.expanding:
@@ -93,6 +99,14 @@ class _Steps:
             base = max(v.spec.size for v in values_of(node.inputs) if self.arrays.get(v.name) == array)
             small = [r for value, r in zip(node.outputs, results, strict=True) if value.spec.size * _PART <= base]
             self.pending[array] += small[:1]
+
+
+def _in_place(lower: Callable[..., Any]) -> Callable[..., Any]:
+    def lowered(*given: Any) -> Any:
+        with in_place():
+            return lower(*given)
+
+    return lowered
 
 
 def _versions(body: Graph) -> dict[str, str]:

@@ -7,7 +7,9 @@ wins. A write of the whole array is the value itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from autojit.ir.index import Slice
@@ -17,8 +19,20 @@ from autojit.ops.reading import array_indices, fold, read_box, span, starts_of
 
 Trap = Callable[[Any], None]
 
-#: A write to less than this part of the array is an update in place.
+#: A write to less than this part of the array is an update in place ...
 SMALL_PART = 8
+#: ... and others are where XLA needs no copy for it (`loop_stores.py`).
+_IN_PLACE = ContextVar("in_place", default=False)
+
+
+@contextmanager
+def in_place() -> Iterator[None]:
+    """Update arrays in place, whatever part of them is written."""
+    token = _IN_PLACE.set(True)
+    try:
+        yield
+    finally:
+        _IN_PLACE.reset(token)
 
 
 def write(base: Any, value: Any, plan: Plan, operands: Sequence[Any], trap: Trap) -> Any:
@@ -80,7 +94,7 @@ def write_static(base: Any, value: Any, starts: Sequence[int], counts: Sequence[
     for count in counts:
         size *= count
     dense = all(step == 1 or count == 1 for step, count in zip(steps, counts, strict=True))
-    if dense and size * SMALL_PART <= base.size:
+    if dense and (_IN_PLACE.get() or size * SMALL_PART <= base.size):
         return lax.dynamic_update_slice(base, jnp.broadcast_to(value, counts), [jnp.int64(s) for s in starts])
     inside: Any = None
     pads = []

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from autojit.compile.options import has_products
-from autojit.errors import Reason, Trapped, Varies
+from autojit.errors import NoRoom, Reason, Trapped, Varies
 from autojit.logs import log
 from autojit.passes.pipeline import PIPELINE
 from autojit.runtime import plans
@@ -148,7 +148,7 @@ class Trial:
             result = compiled.call(*values)
         except Varies:  # there will be another plan
             raise
-        except Trapped:  # NumPy takes this call, after all that the plan has done in vain
+        except (Trapped, NoRoom):  # NumPy takes this call, after all that the plan has done in vain
             self._took(math.inf)
             self._note(compiled, math.inf)
             raise

@@ -21,6 +21,10 @@ class Method(functools.partial[Any]):
         return NOTHING
 
 
+#: What has a function's annotations: from Python 3.14 on they are evaluated when somebody asks, and may not be before.
+ANNOTATIONS = "__annotate__" if hasattr(types.FunctionType, "__annotate__") else "__annotations__"
+
+
 def remade(original: types.FunctionType, code: types.CodeType) -> types.FunctionType:
     """A new function of the same globals, closure, defaults and attributes; the original stays as it is."""
     cells = dict(zip(original.__code__.co_freevars, original.__closure__ or (), strict=True))
@@ -31,7 +35,7 @@ def remade(original: types.FunctionType, code: types.CodeType) -> types.Function
     made.__doc__ = original.__doc__
     made.__qualname__ = original.__qualname__
     made.__module__ = original.__module__
-    made.__annotations__ = original.__annotations__
+    setattr(made, ANNOTATIONS, getattr(original, ANNOTATIONS))
     if hasattr(original, "__type_params__"):  # from Python 3.12 on
         made.__type_params__ = original.__type_params__
     made.__wrapped__ = original  # type: ignore[attr-defined] -- functions take attributes
@@ -48,7 +52,7 @@ def as_it_is(function: types.FunctionType, original: types.FunctionType) -> type
     made = types.FunctionType(
         original.__code__, function.__globals__, function.__name__, function.__defaults__, original.__closure__
     )
-    for name in ("__kwdefaults__", "__qualname__", "__module__", "__annotations__", "__doc__", "__type_params__"):
+    for name in ("__kwdefaults__", "__qualname__", "__module__", ANNOTATIONS, "__doc__", "__type_params__"):
         if hasattr(function, name):
             setattr(made, name, getattr(function, name))
     made.__dict__.update(_attributes(function, original))

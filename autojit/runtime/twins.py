@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Any
 
 from autojit.logs import log
+from autojit.ops.trust import is_left_alone
 from autojit.runtime import heat
 from autojit.runtime.alive import Alive
 from autojit.runtime.forks import in_child
@@ -235,7 +236,7 @@ class Twins:
         is_anew = function.__closure__ is not None or (
             function.__code__.co_flags & inspect.CO_NESTED and (function.__defaults__ or function.__kwdefaults__)
         )
-        return not is_anew and not is_looked_into(function)
+        return not (is_anew or is_looked_into(function) or is_left_alone(function))
 
 
 def _early(first: float) -> float:

@@ -37,6 +37,8 @@ class Watch:
         for probe in list(napping):
             probe.wakes = 0.0
             _without_end(probe.rouse)
+        if self._napping or self._running:  # who came in between has found the old thread
+            self._looks()
 
     def reset(self) -> None:
         """Look after nothing."""
@@ -63,11 +65,14 @@ class Watch:
     def _looks(self) -> bool:
         """Whether the thread looks: it is started, or woken."""
         if self._thread is None:
-            self._thread = OwnThread(self._run, "autojit-watch", self._wake)
+            thread = self._thread = OwnThread(self._run, "autojit-watch", self._wake)
             try:
-                self._thread.start()
-            except RuntimeError:  # no more threads
-                self._thread = None
+                thread.start()
+            except BaseException as error:
+                if not thread.ident:
+                    self._thread = None
+                if not isinstance(error, RuntimeError):  # no more threads
+                    raise
         elif not self._wake.is_set():
             self._wake.set()
         return self._thread is not None
