@@ -283,7 +283,7 @@ AUTOCLUSTERS: list[Callable[[], None]] = []
 
 def is_enabled(config: flags.Config) -> bool:
     """Whether functions with these flags are compiled now."""
-    return _switch["on"] and config.auto_jit > 0 and config.policy != "native"
+    return _switch["on"] and config.may_compile
 
 
 def set_jit(mode: str | bool) -> None:

@@ -39,6 +39,11 @@ class Config(NamedTuple):
     log: tuple[str, ...] = ()
     compiler_process: bool = True
 
+    @property
+    def may_compile(self) -> bool:
+        """Whether functions with these flags are compiled at all."""
+        return self.auto_jit > 0 and self.policy != "native"
+
 
 class _Kind(NamedTuple):
     """How the values of one kind of flag are read: from text, and from a keyword's object."""

@@ -12,7 +12,7 @@ import functools
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from autojit.api import autocluster, explain_call_of, get_compiler_ir
@@ -39,12 +39,17 @@ class _Cells(Definitions):
 
     Args:
         config: Their flags.
+
+    Attributes:
+        rests: Whether cells are left alone now.
     """
 
     def __init__(self, config: Config) -> None:
-        self.config = config
+        self.config, self.rests = config, False
 
     def visit_Module(self, node: ast.Module) -> ast.AST:
+        if self.rests:
+            return node
         setattr(builtins, _ARM, self.arm)
         with contextlib.suppress(RecursionError):  # IPython takes a transformer away that raises
             self.generic_visit(node)
@@ -87,19 +92,6 @@ class Magics:
         self.shell = shell
         self.cells = _Cells(measured(current()))
 
-    @contextlib.contextmanager
-    def _by_others(self) -> Iterator[None]:
-        """Cells are transformed by others only meanwhile."""
-        transformers = self.shell.ast_transformers
-        places = [place for place, one in enumerate(transformers) if one is self.cells]
-        for place in places:
-            del transformers[place]
-        try:
-            yield
-        finally:
-            for place in places:
-                transformers.insert(place, self.cells)
-
     def autocluster(self, line: str, cell: str) -> Any:
         """`%%autocluster [--FLAG=VALUE ...]`: run the cell, and autocluster the functions and methods that it defines.
 
@@ -113,8 +105,11 @@ class Magics:
         text = self.shell.transform_cell(cell)
         # The compiler keeps the text under this name: tracebacks and autojit find the lines there.
         file = self.shell.compile.cache(text, raw_code=cell)
-        with self._by_others():
+        self.cells.rests = True
+        try:
             tree = self.shell.transform_ast(self.shell.compile.ast_parse(text, file))
+        finally:
+            self.cells.rests = False
         body = _Decorate().visit(tree).body
         ends = self.shell.displayhook.semicolon_at_end_of_expression
         last = body.pop() if body and isinstance(body[-1], ast.Expr) and not ends(text) else None

@@ -230,9 +230,7 @@ def test_a_relative_cache_in_a_folder_that_is_gone(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     disk = opened("cache")
-    assert disk is not None and disk.load("key") is None and disk.trouble is None  # nothing is there
-    disk.store("key", Stored((), b""))
-    assert disk.load("key") is None and "cannot be used" in (disk.trouble or "")
+    assert disk is not None and disk.load("key") is None and "cannot be used" in (disk.trouble or "")
     opened.cache_clear()
 
 

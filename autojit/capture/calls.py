@@ -284,7 +284,7 @@ class Calls(Builtins):
         if controller is None:
             return
         config = controller.config
-        if config.policy == "native" or not config.auto_jit:
+        if not config.may_compile:
             raise CannotCapture("effect", f"`{function.__qualname__}` is decorated to stay in NumPy")
         if config.exact and self.root.zero is None:
             raise CannotCapture("effect", f"`{function.__qualname__}` is decorated to be exact, and its caller is not")

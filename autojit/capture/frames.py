@@ -6,9 +6,9 @@ import ast
 
 from autojit.ir.syntax import walk
 
-#: Who mentions these may read any local name.
-_FRAMES = ("currentframe", "_getframe", "f_locals")
-_ALL_NAMES = ("locals", "eval", "exec", *_FRAMES)
+#: Who mentions these looks at frames, and may read any local name.
+FRAMES = ("currentframe", "_getframe", "f_locals")
+_ALL_NAMES = ("locals", "eval", "exec", *FRAMES)
 #: What looks for names in the frame of its caller: of numexpr, of pandas (in its text), of debuggers and shells.
 _SHOWN = ("evaluate", "re_evaluate", "query", "eval", "breakpoint", "set_trace", "embed", "interact")
 
@@ -21,7 +21,7 @@ def asks_for_names(function: ast.AST) -> str:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             if node.id in _ALL_NAMES or (node.id in ("vars", "dir") and id(node) not in harmless):
                 return node.id
-        elif isinstance(node, ast.Attribute) and node.attr in _FRAMES:
+        elif isinstance(node, ast.Attribute) and node.attr in FRAMES:
             return node.attr
     return ""
 

@@ -202,7 +202,8 @@ class DiskCache:
 
     def _may_hold(self) -> bool:
         """Whether anything may be loaded; a directory that is not there is not made in order to look into it."""
-        return (self._is_checked or os.path.lexists(self.root)) and self._is_usable()
+        is_lost = not os.path.isabs(self.root)  # it is looked for from a folder that is gone
+        return (self._is_checked or is_lost or os.path.lexists(self.root)) and self._is_usable()
 
     def _is_usable(self) -> bool:
         if not self._is_checked:  # without the lock: twice does no harm, and a process may be forked meanwhile

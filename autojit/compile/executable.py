@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
@@ -71,8 +70,8 @@ class Executable:
         self._frames: list[Frame] = []
         self._launch = self._launch_patiently if is_open(graph) else self.program.launch
         self._bounds = bounds_of(graph)
-        self._many, self._most = many(graph) if self._bounds else (math.inf, math.inf)
         if self._bounds:
+            self._many, self._most = many(graph)
             self.run = self._run_counted
 
     def _launch_patiently(self, arguments: Sequence[Any]) -> list[Any]:

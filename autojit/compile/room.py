@@ -12,7 +12,7 @@ from autojit.compile.pool import RESULTS, STAGING
 from autojit.errors import NoRoom, expected
 from autojit.files import open_file
 
-#: What takes fewer bytes is not asked about: to ask takes some 50 us, to touch so much memory a hundred times that.
+#: What takes fewer bytes is not asked about: to ask takes some 0.3 ms, to touch so much memory a hundred times that.
 ASKED = 256 << 20
 
 #: For so many seconds nobody frees again what is kept, if that did not help.

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from autojit.api import is_enabled, strict_reasons
+from autojit.capture.frames import FRAMES
 from autojit.capture.hidden import Hidden, Reduced
 from autojit.capture.source import has_own_code, original_of, put_code
 from autojit.compile.garbage import uncollected
@@ -31,14 +32,14 @@ from autojit.runtime.controllers import before_the_end, is_alone
 from autojit.runtime.forks import in_child
 from autojit.runtime.function import COUNTS, SUSPENDS, Controller
 from autojit.runtime.interrupts import is_the_programs
-from autojit.runtime.remade import ANNOTATIONS
+from autojit.runtime.remade import without_attributes
 from autojit.runtime.trouble import Trouble
 from autojit.runtime.twins import FILES, is_looked_into
 from autojit.runtime.unasked import with_attributes
 
 _MARK = "autojit first"
-#: Who mentions these looks at frames: that of the stub would stand before the caller's.
-_LOOKS_UP = frozenset(("_getframe", "currentframe", "f_back", "f_locals"))
+#: Who mentions these may find the stub's frame, which stands before the caller's.
+_LOOKS_UP = frozenset((*FRAMES, "f_back"))
 _COMPILE = compile  # a program may forbid it later
 _NUMPYS = np.ufunc, np.ndarray, np.generic
 _INSTRUMENTS = [threading.RLock()]  # who does with the functions that others call; another one in a forked process
@@ -62,7 +63,7 @@ class First:
         self.controller: Controller | None = None
         self._state = "armed"  # then "deciding", then "decided"
         self._lock = threading.RLock()  # a finalizer may call the function while this thread instruments it
-        self.original = _copied(function)
+        self.original = without_attributes(function, function)
 
     def ready(self) -> types.FunctionType:
         """What the stub is to call, whose frame seems to be one of the user's: the call has no frame of autojit's."""
@@ -78,7 +79,8 @@ class First:
 
         `copy.copy` of a function is the function.
         """
-        return with_attributes({"ready": functools.partial(copy.copy, _copied(self.original))})
+        plain = without_attributes(self.original, self.original)
+        return with_attributes({"ready": functools.partial(copy.copy, plain)})
 
     def mark(self) -> None:
         """Let the function tell that it is looked into, now or at its first call."""
@@ -121,15 +123,6 @@ class First:
             code = self.original.__code__
         put_code(self.function, code)
         return self.function
-
-
-def _copied(function: types.FunctionType) -> types.FunctionType:
-    """Another one of the same code, without attributes."""
-    code, names = function.__code__, function.__globals__
-    copied = types.FunctionType(code, names, function.__name__, function.__defaults__, function.__closure__)
-    for name in ("__kwdefaults__", "__qualname__", "__module__", ANNOTATIONS, "__doc__"):
-        setattr(copied, name, getattr(function, name))
-    return copied
 
 
 class _InPlace(Controller):
@@ -193,8 +186,8 @@ def arm(value: Any, config: Config, is_decorated: bool = False, is_callee: bool 
         is_callee: Whether the function has no loop: then it asks for less where its calls are short.
     """
     is_left = is_decorated and "numba" in sys.modules
-    is_native = config.auto_jit == 0 or config.policy == "native"  # what `set_jit` has switched off may be on later
-    for function in _functions(value) if not (is_native or is_left) else ():
+    # What `set_jit` has switched off may be on later.
+    for function in _functions(value) if config.may_compile and not is_left else ():
         code = function.__code__
         if is_decorated and code.co_filename not in FILES:  # a library's: decorators may return anything
             continue

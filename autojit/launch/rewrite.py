@@ -120,9 +120,6 @@ class Definitions(ast.NodeTransformer):
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
         return node
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
-        return node
-
 
 class _Arm(Definitions):
     """Decorates the functions with loops, outermost: what other decorators have made is seen."""

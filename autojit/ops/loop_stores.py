@@ -10,9 +10,9 @@ times as long (`jacobi_2d`, `fdtd_2d`), for three 0.9 times (`heat_3d`).
 
 from __future__ import annotations
 
-import numpy as np
+from math import prod
 
-from autojit.ir.graph import Graph, Node, Operand, Value, values_of
+from autojit.ir.graph import Graph, Node, Operand, Value, Write, values_of
 from autojit.ir.index import Slice
 from autojit.ops.indexing import GETITEM
 
@@ -21,7 +21,7 @@ _LARGEST = 1 << 20
 
 
 def made_in_place(body: Graph) -> dict[str, Node | None]:
-    """The names of the arrays that such stores make.
+    """The names of the arrays that such stores make, where they write more than half of them.
 
     Each with the node that reads what was stored in it, where that is an array which others use, too: they are to read
     it there, or XLA would compute it in the middle of what is stored next.
@@ -38,7 +38,7 @@ def made_in_place(body: Graph) -> dict[str, Node | None]:
             continue
         base, item = node.inputs
         is_small = base.spec.ndim == 1 and base.spec.nbytes <= _LARGEST
-        if not isinstance(base, Value) or base in body.outputs or not is_small or not _is_dense(node):
+        if not isinstance(base, Value) or base in body.outputs or not is_small or not _is_large_part(node):
             continue
         same = {id(user) for user in users[base.name] if _is_same_place(user, node)}
         before = {id(maker) for maker in _makers(item, makers, None)}
@@ -55,17 +55,21 @@ def made_in_place(body: Graph) -> dict[str, Node | None]:
 
 def _reader(store: Node) -> Node | None:
     """The node that reads what a store has stored, if that is the same array as its item."""
-    item = store.inputs[1]
-    if not isinstance(item, Value) or item.spec.dtype != store.outputs[0].spec.dtype:
+    item, made = store.inputs[1], store.outputs[0]
+    if not isinstance(item, Value) or (item.spec.dtype, item.spec.shape) != (made.spec.dtype, _part(store)):
         return None
-    index = store.keywords["index"]
-    read = np.broadcast_to(np.zeros((), bool), store.outputs[0].spec.shape)[index.fill(())]
-    return Node(GETITEM, store.outputs, (("index", index),), (item,)) if read.shape == item.spec.shape else None
+    return Node(GETITEM, store.outputs, (("index", store.keywords["index"]),), (item,))
 
 
-def _is_dense(store: Node) -> bool:
-    """Whether the elements that a store writes lie side by side."""
-    return all(isinstance(one, Slice) and one.step in (None, 1) for one in store.keywords["index"].entries)
+def _part(store: Node) -> tuple[int, ...]:
+    """The shape of what a store writes."""
+    return Write(store.outputs[0], store.inputs[1], store.keywords["index"]).shape
+
+
+def _is_large_part(store: Node) -> bool:
+    """Whether a store writes more than half of the elements, side by side; for others there is `loop_order.py`."""
+    is_dense = all(isinstance(one, Slice) and one.step in (None, 1) for one in store.keywords["index"].entries)
+    return is_dense and 2 * prod(_part(store)) > store.outputs[0].spec.size
 
 
 def _is_same_place(user: Node, store: Node) -> bool:

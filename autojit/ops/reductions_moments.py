@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -12,6 +9,7 @@ import numpy as np
 from autojit.jax_names import jnp, lax
 from autojit.ops import exact, stages
 from autojit.ops.elementwise_arithmetic import isnan, kind, truth
+from autojit.ops.modes import Mode
 
 #: Vectors of at least so many elements, and too few for stages, are added up by short rows.
 _SHORT = 128
@@ -26,23 +24,14 @@ def count_of(x: Any, axes: tuple[int, ...]) -> int:
     return count
 
 
-_BY_ROWS = ContextVar("by_rows", default=False)
+#: Adds the elements of large arrays row by row, for programs in which XLA adds one element after the other.
+by_rows = Mode("by_rows")
 
 #: In programs with loops, of fewer elements than that each result is made by one plain reduction.
 _PLAIN = 80
 #: The least number of elements of arrays that are added up row by row in loops, and lengths of rows, the best first.
 _LONG = 32768
 _ROWS = (256, 250, 200, 240, 192, 160, 128, 125, 100, 96, 80, 64, 60, 50, 48, 40)
-
-
-@contextmanager
-def by_rows() -> Iterator[None]:
-    """Add the elements of large arrays row by row, for programs in which XLA adds one element after the other."""
-    token = _BY_ROWS.set(True)
-    try:
-        yield
-    finally:
-        _BY_ROWS.reset(token)
 
 
 def _sums_of_rows(x: Any) -> tuple[Any, tuple[int, ...]]:
@@ -88,7 +77,7 @@ def _counted_in(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
 
 
 def _sum_of(x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
-    if _BY_ROWS.get() and kind(x) in "fc" and len(axes) == x.ndim:
+    if by_rows.is_set() and kind(x) in "fc" and len(axes) == x.ndim:
         x, axes = _sums_of_rows(x.astype(_wide(dtype)))
     if kind(x) == "b":
         return stages.any_true(x, axes)
@@ -108,7 +97,7 @@ def _in_stages(x: Any, axes: tuple[int, ...]) -> bool:
     Programs with loops are compiled without trees and YNN, so that a plain reduction is fused with what makes its
     operand. Over leading axes it makes vectors of results, and starting one kernel takes less time than several.
     """
-    is_plain = _BY_ROWS.get() and x.ndim - 1 not in axes and count_of(x, axes) < _PLAIN
+    is_plain = by_rows.is_set() and x.ndim - 1 not in axes and count_of(x, axes) < _PLAIN
     return not is_plain and stages.are_useful(x, axes)
 
 

@@ -7,14 +7,13 @@ wins. A write of the whole array is the value itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from autojit.ir.index import Slice
 from autojit.jax_names import jnp, lax
 from autojit.ops.index_plan import Plan
+from autojit.ops.modes import Mode
 from autojit.ops.reading import array_indices, fold, read_box, span, starts_of
 
 Trap = Callable[[Any], None]
@@ -22,17 +21,7 @@ Trap = Callable[[Any], None]
 #: A write to less than this part of the array is an update in place ...
 SMALL_PART = 8
 #: ... and others are where XLA needs no copy for it (`loop_stores.py`).
-_IN_PLACE = ContextVar("in_place", default=False)
-
-
-@contextmanager
-def in_place() -> Iterator[None]:
-    """Update arrays in place, whatever part of them is written."""
-    token = _IN_PLACE.set(True)
-    try:
-        yield
-    finally:
-        _IN_PLACE.reset(token)
+in_place = Mode("in_place")
 
 
 def write(base: Any, value: Any, plan: Plan, operands: Sequence[Any], trap: Trap) -> Any:
@@ -94,7 +83,7 @@ def write_static(base: Any, value: Any, starts: Sequence[int], counts: Sequence[
     for count in counts:
         size *= count
     dense = all(step == 1 or count == 1 for step, count in zip(steps, counts, strict=True))
-    if dense and (_IN_PLACE.get() or size * SMALL_PART <= base.size):
+    if dense and (in_place.is_set() or size * SMALL_PART <= base.size):
         return lax.dynamic_update_slice(base, jnp.broadcast_to(value, counts), [jnp.int64(s) for s in starts])
     inside: Any = None
     pads = []

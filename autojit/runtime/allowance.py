@@ -51,6 +51,11 @@ def part_of_compiling() -> float:
     return max(elsewhere if SERVICE.is_used else BESIDE, ALLOWANCE.crowding)
 
 
+def lost(seconds: float, part: float) -> float:
+    """What counts of so many seconds of which the program loses a part, or all."""
+    return seconds if part == 1.0 else min(seconds, MOST_BESIDE) * part
+
+
 class Allowance:
     """What is spent on plans, and what they have saved.
 
@@ -175,7 +180,7 @@ class Allowance:
             seconds: How many.
             part: The part of them that the program has lost, if it went on meanwhile.
         """
-        self.spent += seconds if part == 1.0 else min(seconds, MOST_BESIDE) * part
+        self.spent += lost(seconds, part)
 
     @contextlib.contextmanager
     def spending(self, part: float = 1.0) -> Iterator[None]:

@@ -22,7 +22,7 @@ class Method(functools.partial[Any]):
 
 
 #: What has a function's annotations: from Python 3.14 on they are evaluated when somebody asks, and may not be before.
-ANNOTATIONS = "__annotate__" if hasattr(types.FunctionType, "__annotate__") else "__annotations__"
+_ANNOTATIONS = "__annotate__" if hasattr(types.FunctionType, "__annotate__") else "__annotations__"
 
 
 def remade(original: types.FunctionType, code: types.CodeType) -> types.FunctionType:
@@ -35,7 +35,7 @@ def remade(original: types.FunctionType, code: types.CodeType) -> types.Function
     made.__doc__ = original.__doc__
     made.__qualname__ = original.__qualname__
     made.__module__ = original.__module__
-    setattr(made, ANNOTATIONS, getattr(original, ANNOTATIONS))
+    setattr(made, _ANNOTATIONS, getattr(original, _ANNOTATIONS))
     if hasattr(original, "__type_params__"):  # from Python 3.12 on
         made.__type_params__ = original.__type_params__
     made.__wrapped__ = original  # type: ignore[attr-defined] -- functions take attributes
@@ -49,13 +49,19 @@ def as_it_is(function: types.FunctionType, original: types.FunctionType) -> type
         function: What the user has: with probes, or armed.
         original: What has the user's code, and is otherwise as the function was when it was defined.
     """
+    made = without_attributes(function, original)
+    made.__dict__.update(_attributes(function, original))
+    return made
+
+
+def without_attributes(function: types.FunctionType, original: types.FunctionType) -> types.FunctionType:
+    """The same without the attributes that the program has given to it."""
     made = types.FunctionType(
         original.__code__, function.__globals__, function.__name__, function.__defaults__, original.__closure__
     )
-    for name in ("__kwdefaults__", "__qualname__", "__module__", ANNOTATIONS, "__doc__", "__type_params__"):
+    for name in ("__kwdefaults__", "__qualname__", "__module__", _ANNOTATIONS, "__doc__", "__type_params__"):
         if hasattr(function, name):
             setattr(made, name, getattr(function, name))
-    made.__dict__.update(_attributes(function, original))
     return made
 
 

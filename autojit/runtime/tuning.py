@@ -14,7 +14,7 @@ from autojit.compile.service import SERVICE
 from autojit.errors import Trapped
 from autojit.logs import log
 from autojit.runtime import heat, plans
-from autojit.runtime.allowance import ALLOWANCE, MOST_BESIDE, part_of_compiling
+from autojit.runtime.allowance import ALLOWANCE, MOST_BESIDE, lost, part_of_compiling
 from autojit.runtime.background import BACKGROUND
 from autojit.runtime.compiler import Prepared, note_recipe
 from autojit.runtime.interrupts import comes_from_outside, is_the_programs
@@ -251,8 +251,7 @@ class Tuning:
         loss = largest_loss(option, prepared) * seconds
         price = PAYS * max(heat.PAYS_AFTER, compiling, loss)
         in_blocks = is_apart(choice) != is_apart(prepared.recipe.choice)
-        part = part_of_compiling()
-        cost = part * (compiling if part == 1.0 else min(compiling, MOST_BESIDE)) + loss  # as `Allowance.spend` counts
+        cost = lost(compiling, part_of_compiling()) + loss
         return _State(plan, prepared, seconds, tried, _Race(choice, price, in_blocks, cost))
 
 
