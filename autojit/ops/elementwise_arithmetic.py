@@ -247,27 +247,13 @@ def isnan(x: Any) -> Any:
 
 
 def maximum(x: Any, y: Any) -> Any:
-    """The larger one; NaN wins."""
-    if kind(x) == "c":
-        return jnp.where(isnan(x) | greater_equal(x, y), x, y)
-    return _keep_nan(lax.max(x, y), x, y) if kind(x) == "f" else lax.max(x, y)
+    """The larger one; NaN wins, which XLA:CPU's `max` drops inside of large fused reductions."""
+    return jnp.where(isnan(x) | greater_equal(x, y), x, y) if exact.is_inexact(x) else lax.max(x, y)
 
 
 def minimum(x: Any, y: Any) -> Any:
     """The smaller one; NaN wins."""
-    if kind(x) == "c":
-        return jnp.where(isnan(x) | less_equal(x, y), x, y)
-    return _keep_nan(lax.min(x, y), x, y) if kind(x) == "f" else lax.min(x, y)
-
-
-def _keep_nan(result: Any, x: Any, y: Any) -> Any:
-    """Multiply by one, or by NaN where an operand is NaN.
-
-    Inside large fused reductions XLA:CPU's `max` drops NaN, and that fusion takes no comparisons.
-    """
-    signs = exact.add(lax.sign(x), lax.sign(y))
-    one = exact.add(exact.multiply(signs, jnp.zeros_like(signs)), jnp.ones_like(signs))
-    return exact.multiply(result, one)
+    return jnp.where(isnan(x) | less_equal(x, y), x, y) if exact.is_inexact(x) else lax.min(x, y)
 
 
 def fmax(x: Any, y: Any) -> Any:

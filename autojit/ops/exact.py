@@ -199,10 +199,11 @@ def outside(x: Any, dtype: Any) -> Any:
     info = np.iinfo(dtype)
     if x.dtype == jnp.float16:
         x = x.astype(jnp.float32)
-    whole = truncate(x)
     # Both limits are powers of two (or 0), so every float dtype holds them exactly.
     low, high = float(info.min), float(info.max // 2 + 1) * 2.0
-    return ~((whole >= low) & (whole < high))
+    # What is cut off may lie below the lower one by less than one, where the dtype holds such numbers.
+    below = np.dtype(x.dtype).type(low - 1)
+    return ~((x > below if below != low else x >= low) & (x < high))
 
 
 def truncate(x: Any) -> Any:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from autojit.errors import CannotCapture
+from autojit.ir.graph import Node
 from autojit.ir.op import Infer, Lower, Op
 from autojit.ir.spec import Spec, result_spec
 from autojit.jax_names import jnp, lax
-from autojit.ops import exact
+from autojit.ops import exact, networks
 from autojit.ops.families import small_dummy
 from autojit.ops.inference import compiled, public_name, specs_of
 
@@ -48,6 +50,15 @@ def quantile_infer(function: Any) -> Infer:
     return infer
 
 
+def is_fast(node: Node) -> bool:
+    """Whether a node is a median or quantile for which a network sorts."""
+    if node.op not in ROWS:
+        return False
+    spec = node.inputs[0].spec
+    length = math.prod(spec.shape[axis] for axis in _axes(node.keywords.get("axis"), spec.ndim))
+    return networks.fits(length, spec.size, spec.dtype)
+
+
 def _point(spec: Spec) -> Any:
     return 0.5 if spec.kind == "python" else np.full((1,) * spec.ndim, 0.5, spec.dtype)[()]
 
@@ -63,7 +74,7 @@ def _sorted(x: Any, axis: Any, trap: Trap) -> tuple[Any, Any]:
             trap(jnp.any(~jnp.isfinite(x)))  # which NumPy divides by one
     axes = _axes(axis, x.ndim)
     x = jnp.moveaxis(x, axes, range(len(axes)))
-    x = lax.sort(x.reshape(-1, *x.shape[len(axes) :]), dimension=0, is_stable=False)
+    x = networks.sort(x.reshape(-1, *x.shape[len(axes) :]), 0)
     return x, x[-1] != x[-1]
 
 

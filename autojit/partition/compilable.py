@@ -10,13 +10,14 @@ from autojit.errors import FlagError, Reason
 from autojit.ir.graph import Graph, Node
 from autojit.ir.op import Op
 from autojit.ir.spec import COMPILED_DTYPES
+from autojit.ops.quantiles import is_fast
 from autojit.ops.trust import public_name_of
 
 
 def why_not(node: Node, config: Config, slower: frozenset[str] = frozenset()) -> Reason | None:
     """The reason why `node` stays on the host, or `None` when it may enter a cluster."""
     op = node.op
-    if op.name in slower:
+    if op.name in slower and not is_fast(node):
         return Reason("host-op", f"`{_called(op)}` is faster in NumPy", node.source)
     if op.lower is None:
         return Reason("host-op", f"`{_called(op)}` has no lowering", node.source)
