@@ -22,7 +22,7 @@ def _written(write: Write, values: dict[str, Any]) -> Any:
     if write.index is None:
         return value
     array = values[write.target.name].copy()
-    array[write.index.fill(())] = value
+    array[write.index.fill([values[operand.name] for operand in write.operands])] = value
     return array
 
 

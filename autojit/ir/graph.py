@@ -66,14 +66,15 @@ class Node:
 class Write:
     """An in-place effect: after the graph has run, the caller's array `target` holds `value`.
 
-    With an `index`, which is static, `target[index]` does, and the rest of it is as before. With `parts`, `value` is as
-    before outside of all of them.
+    With an `index`, `target[index]` does, and the rest of it is as before; `operands` are its run-time integers, which
+    are inputs of the graph. With `parts`, `value` is as before outside of all of them.
     """
 
     target: Value
     value: Operand
     index: Index | None = None
     parts: tuple[Part, ...] = ()
+    operands: tuple[Value, ...] = ()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -81,7 +82,9 @@ class Write:
         whole = self.target.spec.shape
         if self.index is None:
             return whole
-        return np.broadcast_to(np.zeros((), bool), whole)[self.index.fill(())].shape
+        inside = {number: least for number, least, _ in self.index.limits(whole)}
+        places = [max(0, inside.get(number, 0)) for number in range(len(self.operands))]
+        return np.broadcast_to(np.zeros((), bool), whole)[self.index.fill(places)].shape
 
 
 @dataclass(frozen=True, slots=True, eq=False)

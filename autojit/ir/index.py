@@ -61,6 +61,20 @@ class Index:
         """The NumPy index tuple with the operands in place."""
         return tuple(_fill(entry, operands) for entry in self.entries)
 
+    def limits(self, shape: Sequence[int]) -> list[tuple[int, int, int]]:
+        """Operands that are integers, with the least and the greatest that lie inside an array of a shape."""
+        found: list[tuple[int, int, int]] = []
+        wide = len(shape) - sum(entry is not None and entry is not Ellipsis for entry in self.entries)
+        axis = 0
+        for entry in self.entries:
+            if isinstance(entry, Place):
+                found.append((entry.operand, -shape[axis], shape[axis] - 1))
+            elif isinstance(entry, Window) and entry.length:
+                reach = (entry.length - 1) * entry.step
+                found.append((entry.operand, max(0, -reach), shape[axis] - 1 - max(0, reach)))
+            axis += wide if entry is Ellipsis else entry is not None
+        return found
+
     def text(self, operands: Sequence[str]) -> str:
         """The index as Python source, without the brackets."""
         if not self.entries:

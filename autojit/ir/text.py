@@ -174,14 +174,17 @@ class _Printer:
         value = self.operand(write.value)
         if write.index is None:
             return value
-        return f"aj.put({self.name(write.target.name)}, {value}, np.s_[{write.index.text(())}])"
+        return f"aj.put({self.name(write.target.name)}, {value}, np.s_[{self._index(write, write.index)}])"
 
     def target(self, write: Write) -> str:
         """What is written."""
         name = self.name(write.target.name)
         if write.parts:
             return ", ".join(f"{name}[{index_of(part, self.name)}]" for part in write.parts)
-        return name if write.index is None else f"{name}[{write.index.text(())}]"
+        return name if write.index is None else f"{name}[{self._index(write, write.index)}]"
+
+    def _index(self, write: Write, index: Index) -> str:
+        return index.text([self.name(operand.name) for operand in write.operands])
 
     def name(self, name: str) -> str:
         """The identifier for a value's name; they differ only where the name is no free identifier."""

@@ -8,7 +8,8 @@ import numpy as np
 
 from autojit.errors import REASONS, AutojitError, comes_from_a_signal
 from autojit.ir.extent import symbols_of
-from autojit.ir.graph import Const, Graph, Node, Operand, Value
+from autojit.ir.graph import Const, Graph, Node, Operand, Value, Write
+from autojit.ir.index import Place, Window
 from autojit.ir.spec import Spec, spec_of
 from autojit.ir.text import node_text
 
@@ -145,15 +146,22 @@ def _check_writes(graph: Graph) -> None:
         written.add(target.name)
         have, want = write.value.spec, target.spec
         numbers = {value.name for value in graph.inputs if value.spec.kind == "python"}
+        integers = {x.name for x in graph.inputs if x.spec.kind != "array" and x.spec.dtype.kind in "iu"}
         if not symbols_of(write.parts) <= numbers or any(len(part) != want.ndim for part in write.parts):
             raise GraphError(f"`{target.name}` is written in parts that are not known", graph)
         if target.spec.kind != "array":
             raise GraphError(f"`{target.name}` is written but is not an array", graph)
-        if write.index is not None and not write.index.is_static:
+        if not {operand.name for operand in write.operands} <= integers or _misses_operands(write):
             raise GraphError(f"`{target.name}` is written where the data says", graph)
         is_whole = write.index is None and have.shape == want.shape
         if have.dtype != want.dtype or not (is_whole or (write.index is not None and _fits(have.shape, write.shape))):
             raise GraphError(f"`{target.name}` is {want} but is written with {have}", graph)
+
+
+def _misses_operands(write: Write) -> bool:
+    """Whether the index of a write has places for more operands than there are."""
+    entries = () if write.index is None else write.index.entries
+    return any(isinstance(one, Place | Window) and one.operand >= len(write.operands) for one in entries)
 
 
 def _fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:

@@ -13,13 +13,14 @@ def narrow(graph: Graph) -> Graph:
     """Write what a last `setitem` puts into a caller's array, not the array that it makes of it.
 
     The new array would be as large as the caller's, to be filled with what stays as it is and copied back. The index
-    must be static, the item must come from the graph, have the array's dtype and no more axes than the window, and
-    nobody else may read the new array.
+    must be basic, its run-time integers inputs of the graph, the item must come from the graph, have the array's dtype
+    and no more axes than the window, and nobody else may read the new array.
     """
+    integers = {x.name for x in graph.inputs if x.spec.kind != "array" and x.spec.dtype.kind in "iu"}
     makers = {value.name: node for node in graph.nodes for value in node.outputs}
     uses = Counter(value.name for node in graph.nodes for value in values_of(node.inputs))
     uses.update(value.name for value in values_of(graph.results))
-    writes = [_narrowed(write, makers, uses) for write in graph.writes]
+    writes = [_narrowed(write, makers, uses, integers) for write in graph.writes]
     gone = {id(node) for node, _ in writes if node is not None}
     if not gone:
         return graph
@@ -27,17 +28,20 @@ def narrow(graph: Graph) -> Graph:
     return replace(graph, nodes=nodes, writes=tuple(write for _, write in writes))
 
 
-def _narrowed(write: Write, makers: dict[str, Node], uses: Counter[str]) -> tuple[Node | None, Write]:
+def _narrowed(
+    write: Write, makers: dict[str, Node], uses: Counter[str], integers: set[str]
+) -> tuple[Node | None, Write]:
     """The node that is not needed any more, and the write without it."""
     node = makers.get(write.value.name) if isinstance(write.value, Value) else None
     if node is None or node.op.name != "setitem" or uses[node.outputs[0].name] > 1:
         return None, write
-    base, item, *_ = node.inputs
+    base, item, *numbers = node.inputs
     index: Index = node.keywords["index"]
-    is_ours = isinstance(base, Value) and base.name == write.target.name and index.is_static
+    operands = tuple(one for one in numbers if isinstance(one, Value) and one.name in integers)
+    is_ours = isinstance(base, Value) and base.name == write.target.name and len(operands) == len(numbers)
     is_made = isinstance(item, Value) and item.name in makers and item.spec.dtype == base.spec.dtype
-    if not is_ours or not is_made or write.index is not None:
+    if not is_ours or not is_made or write.index is not None or 0 in base.spec.shape:
         return None, write
-    narrowed = Write(write.target, item, index)
+    narrowed = Write(write.target, item, index, operands=operands)
     # An assignment leaves out leading axes of one element, a copy does not.
     return (node, narrowed) if item.spec.ndim <= len(narrowed.shape) else (None, write)

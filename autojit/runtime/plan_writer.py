@@ -34,6 +34,7 @@ from autojit.runtime.plan import FILE, NATIVE, UNSET, Plan
 from autojit.runtime.streams import drawn, restore, save
 
 _numbers = itertools.count()
+_OUTSIDE = "an index is outside of the array that is written to"
 #: What may give views of arrays.
 _VIEWS = ("shaping", "indexing")
 
@@ -68,6 +69,7 @@ def build(
     writer.operands = {value.name: name for value, name in zip(graph.inputs, capture.input_names, strict=True)}
     writer.check_integers(graph, steps)
     start = writer.draw()
+    writer.check_places(graph)
     padded = writer.fill_up(graph)
     for step in steps:
         writer.step(step, executables)
@@ -131,6 +133,14 @@ class _Writer:
         for value, name in zip(graph.inputs, self.capture.input_names, strict=True):
             if value.spec.weak and value.spec.dtype == np.int64 and value.name not in packed and name not in drawn:
                 self.lines.append(f"    if not {-(2**63)} <= {name} < {2**63}: return NATIVE")
+
+    def check_places(self, graph: Graph) -> None:
+        """Where what is written is not inside of its array, NumPy tells it; nothing has been changed yet."""
+        for write in graph.writes:
+            limits = [] if write.index is None else write.index.limits(write.target.spec.shape)
+            for number, least, greatest in limits:
+                name = self.operands[write.operands[number].name]
+                self.lines.append(f"    if not {least} <= {name} <= {greatest}: raise Trapped({_OUTSIDE!r})")
 
     # ---- random numbers
 
@@ -270,7 +280,8 @@ class _Writer:
             return name
         entries = write.index.entries
         index = write.index if Ellipsis in entries else Index((*entries, Ellipsis))
-        return f"{name}[{index.text(())}]"
+        text = index.text([f"int({self.operands[operand.name]})" for operand in write.operands])
+        return f"{name}[{text.replace('aj.window_slice', 'window_slice')}]"
 
     def _parts(self, write: Write) -> list[str]:
         """The indices of the parts that are written; none for the whole."""
