@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import autojit as aj
+from autojit.capture import varying
 from autojit.capture.buckets import bucket
 from tests.helpers import check_call
 from tests.row_programs import judge_rows, make_row_program
@@ -53,6 +54,43 @@ def test_one_plan_takes_many():
     info = info_of(_hits, *calls, *calls)
     assert info.plans == 4  # two by themselves, and the plans for up to 48 and 128
     assert info.hits == 2 * len(calls)
+
+
+def count_captures(monkeypatch, function, calls):
+    """Compare with NumPy; how many captures each call has taken."""
+    made, found = [], []
+    real = varying.capture
+    monkeypatch.setattr(varying, "capture", lambda *args: made.append(args) or real(*args))
+    fast = aj.autocluster(policy="eager", max_plans=64)(function)
+    for args in calls:
+        before = len(made)
+        _, fine = fast(*args), check_call(fast, function, *args)
+        assert fine is None
+        found.append(len(made) - before)
+    return found
+
+
+def test_another_number_of_rows_takes_one_capture(monkeypatch):
+    calls = [(points(n, 3), points(n, 3, seed=9), points(3)[:3], 2.5) for n in (40, 41, 45, 100, 200, 60, 1000, 46, 61)]
+    assert count_captures(monkeypatch, _hits, calls) == [1, 1, 3, 1, 1, 1, 1, 0, 0]
+    calls = [(points(n, 3), points(n, 3, seed=9), points(3)[:3], 2.5) for n in (1000, 1001, 1003, 100, 400, 300)]
+    assert count_captures(monkeypatch, _hits, calls) == [1, 1, 3, 2, 1, 1]  # of fewer rows nothing is known
+
+
+def test_the_rows_are_those_of_the_array_that_changes(monkeypatch):
+    def function(w, x):
+        return x * 2, w * 2
+
+    calls = [(points(64), points(n)) for n in (100, 101, 105, 200, 201, 202, 203, 210)]
+    assert count_captures(monkeypatch, function, calls) == [1, 1, 3, 1, 0, 0, 0, 0]
+
+
+def test_another_way_at_another_length(monkeypatch):
+    def function(x, y):
+        return x * 2 + y if len(x) < 150 else x - y
+
+    calls = [(points(n), points(n)) for n in (100, 101, 105, 120, 140, 160, 170, 180, 400, 401, 90)]
+    count_captures(monkeypatch, function, calls)
 
 
 def test_arrays_of_objects_and_globals():

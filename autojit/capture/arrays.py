@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.dummies import contiguous_strides, make_dummy
 from autojit.capture.layout import ordered_strides, set_strides
 from autojit.capture.lengths import length_of
 from autojit.capture.plain import compare_sequences
@@ -30,8 +31,6 @@ from autojit.capture.values import (
     Selected,
     Storage,
     Sym,
-    contiguous_strides,
-    make_dummy,
 )
 from autojit.capture.views import SliceParts
 from autojit.capture.words import describe

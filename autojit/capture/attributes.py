@@ -13,7 +13,7 @@ import types
 from dataclasses import dataclass, field
 from typing import Any
 
-from autojit.capture.protocols import overridden
+from autojit.capture.protocols import overrides
 from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.results import RecipeMaker
 from autojit.capture.values import Frame, Items, Known, Opaque
@@ -177,7 +177,7 @@ def _dict_of(owner: Known) -> dict[str, Any] | None:
     getter = find_in_class(kind, "__dict__")
     if not isinstance(getter, types.GetSetDescriptorType | types.MemberDescriptorType) or not kind.__dictoffset__:
         return None
-    return None if "__getattribute__" in overridden(kind) else getter.__get__(owner.value)
+    return None if overrides(kind, "__getattribute__") else getter.__get__(owner.value)
 
 
 def assign_attribute(self: Any, owner: Any, name: str, value: Any) -> None:
@@ -234,7 +234,7 @@ def _assign_at_end(self: Any, owner: Known, name: str, value: Any) -> None:
 
 def is_own_attribute(self: Any, owner: Any, name: str) -> bool:
     """Whether an attribute is an object's own, so that setting it runs no code and hides nothing of the class."""
-    if not isinstance(owner, Known) or isinstance(owner.value, type) or "__setattr__" in overridden(type(owner.value)):
+    if not isinstance(owner, Known) or isinstance(owner.value, type) or overrides(type(owner.value), "__setattr__"):
         return False
     in_class = find_in_class(type(owner.value), name)
     is_slot = isinstance(in_class, types.MemberDescriptorType)
@@ -252,7 +252,7 @@ def _assign_field(self: Any, record: Items, name: str, value: Any) -> None:
     """The same for a record that the region has made."""
     in_class = find_in_class(record.kind, name)
     is_field = isinstance(record.items, dict) and record.kind is not dict and name in record.items
-    if not is_field or "__setattr__" in overridden(record.kind) or hasattr(type(in_class), "__set__"):
+    if not is_field or overrides(record.kind, "__setattr__") or hasattr(type(in_class), "__set__"):
         raise CannotCapture("statement", f"the assignment to an attribute of {describe(record)}")
     _check_look_up(self, record.kind, "__setattr__")
     self.change()

@@ -19,7 +19,7 @@ from autojit.capture.elision import in_reused_memory
 from autojit.capture.iteration import Iteration
 from autojit.capture.lengths import length_of
 from autojit.capture.plain import call_static, check_key, ordered
-from autojit.capture.protocols import is_plain, overridden, plain_attribute, refuse_classes
+from autojit.capture.protocols import is_plain, overridden, overrides, plain_attribute, refuse_classes
 from autojit.capture.python_numbers import is_python_number, is_traced
 from autojit.capture.records import MISSING, find_in_class
 from autojit.capture.values import (
@@ -232,7 +232,7 @@ class Builtins(Iteration):
     def _builtin_isinstance(self, value: Any, kinds: Any, /) -> Any:
         kind, wanted = self.type_of(value), self.static(kinds)
         has_class = any("__class__" in vars(base) for base in kind.__mro__ if base is not object)
-        has_class = has_class or "__getattribute__" in overridden(kind)
+        has_class = has_class or overrides(kind, "__getattribute__")
         # Proxies written in C are left; asking them runs no code of the user's.
         if has_class or (isinstance(value, Known) and value.value.__class__ is not kind):
             raise CannotCapture("effect", f"`isinstance` of {describe(value)}, which tells its class itself")
@@ -278,7 +278,7 @@ class Builtins(Iteration):
         return Known(self.type_of(value))
 
     def _builtin_callable(self, value: Any, /) -> Any:
-        is_record = isinstance(value, Items) and "__call__" in overridden(value.kind)
+        is_record = isinstance(value, Items) and overrides(value.kind, "__call__")
         is_object = isinstance(value, Known) and callable(value.value)
         if isinstance(value, Known) and _is_heap_type(type(value.value)):
             path = value.path or self.prologue.constant(value.value)

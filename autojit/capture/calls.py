@@ -313,12 +313,21 @@ class Calls(Builtins):
     ) -> dict[str, Any]:
         if "__signature__" in vars(function):
             raise CannotCapture("effect", f"`{function.__qualname__}`, which says of its arguments what it likes")
+        # As the signature says, which takes longer to make.
+        names = _positional(function)
+        defaults = (function.__defaults__ or ()) if names is not None else ()
+        if names is not None and not kwargs and len(names) - len(defaults) <= len(args) <= len(names):
+            env = dict(zip(names, args, strict=False))
+            for place, name in enumerate(names[len(args) :], len(args) - len(names)):  # as below
+                given = defaults[place]
+                env[name] = Known(given) if trusted else self.wrap(given, f"{path}.__defaults__[{place}]", name)
+            return env
         signature = inspect.signature(function, follow_wrapped=False)
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
             raise CannotCapture("raises", f"TypeError: {function.__qualname__}() {error}") from None
-        env: dict[str, Any] = {}
+        env = {}
         positional = [
             p.name for p in signature.parameters.values() if p.default is not p.empty and p.kind != p.KEYWORD_ONLY
         ]
@@ -418,6 +427,14 @@ class Calls(Builtins):
         env = self._bind_arguments(function, path, [Known(kind), *args], kwargs, False)
         del env[next(iter(env))]  # the class, or the instance
         return env
+
+
+def _positional(function: types.FunctionType) -> tuple[str, ...] | None:
+    """The names of a function's parameters, if all of them may be given by position; else `None`."""
+    code = function.__code__
+    has_others = code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    is_partial = not vars(function).keys().isdisjoint(("_partialmethod", "__partialmethod__"))
+    return None if has_others or is_partial else code.co_varnames[: code.co_argcount]
 
 
 def _local_names(body: Sequence[ast.AST]) -> set[str]:

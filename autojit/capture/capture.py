@@ -16,7 +16,7 @@ from autojit.capture.identity import asks_for_identity, is_chosen_number
 from autojit.capture.kept import stand_in_of
 from autojit.capture.known_lookups import is_plain_in
 from autojit.capture.lengths import RowCount
-from autojit.capture.names import TEMPORARY, names
+from autojit.capture.names import TEMPORARY, names, names_are_remembered
 from autojit.capture.observed import Layouts
 from autojit.capture.options import Options
 from autojit.capture.over_rows import apply_over_rows
@@ -33,6 +33,10 @@ from autojit.capture.values import UNKNOWN, Arr, Frame, Items, Known, Opaque, Sy
 from autojit.errors import CannotCapture, Reason, SourceLine, comes_from_a_signal
 from autojit.ir.graph import Graph, Operand, Write
 from autojit.ir.op import Op
+from autojit.ir.syntax import walk_statements
+
+#: Statements that leave a way through others.
+_LEAVES = (ast.Return, ast.Break, ast.Continue)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +128,8 @@ def capture(
     """
     survey = _Survey(tree, region, options)
     survey.varying, survey.rows = varying, rows
-    return survey.run(values)
+    with names_are_remembered():
+        return survey.run(values)
 
 
 class _Survey(RowLoops):
@@ -213,8 +218,7 @@ class _Survey(RowLoops):
                     self.runs_code = not is_plain_in(lookup, self.frame.env)
                 self.contents = {id(storage): storage.value for storage in self.arrays}
                 continue
-            leaves = ast.Return | ast.Break | ast.Continue
-            may_leave = self.leaving is None and any(isinstance(node, leaves) for node in ast.walk(statement))
+            may_leave = self.leaving is None and any(isinstance(node, _LEAVES) for node in walk_statements(statement))
             if self.cuts or may_leave:
                 self.snapshots[id(statement)] = self._stand_ins()
             before = dict(self.frame.env) if hasattr(statement, "body") else None

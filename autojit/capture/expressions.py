@@ -6,6 +6,7 @@ import ast
 import builtins
 import collections
 import enum
+import sys
 import types
 import weakref
 from typing import Any
@@ -21,7 +22,7 @@ from autojit.capture.grids import grid_of
 from autojit.capture.identity import is_same
 from autojit.capture.members import own_value
 from autojit.capture.plain import check_form, check_key, check_text, contains
-from autojit.capture.protocols import is_plain, overridden
+from autojit.capture.protocols import is_plain, overridden, overrides
 from autojit.capture.put_functions import flat_item
 from autojit.capture.records import MISSING, find_in_class, method_of
 from autojit.capture.values import (
@@ -51,6 +52,10 @@ _FIELD = type(vars(collections.namedtuple("_", "field"))["field"])
 _OF_THE_TYPE = ("dtype", "ndim", "size", "shape", "itemsize", "nbytes", "strides")
 
 
+#: The names of the rules. Python keeps in mind where it has found a method whose name is one object.
+_RULES = {kind: sys.intern(f"_eval_{kind.__name__}") for kind in ast.expr.__subclasses__()}
+
+
 class Expressions(Comprehensions):
     """One method per kind of expression."""
 
@@ -60,7 +65,7 @@ class Expressions(Comprehensions):
         Raises:
             CannotCapture: It has no rule, or must not be repeated.
         """
-        rule = getattr(self, f"_eval_{type(node).__name__}", None)
+        rule = getattr(self, _RULES.get(type(node), ""), None)
         if rule is None:
             raise CannotCapture("unsupported-syntax", f"a {type(node).__name__} expression")
         return rule(node)
@@ -385,7 +390,7 @@ class Expressions(Comprehensions):
     def _instance_attribute(self, known: Known, name: str) -> Any:
         """An attribute of an outside object: only reads that cannot run foreign code."""
         value, kind = known.value, type(known.value)
-        if "__getattribute__" in overridden(kind):
+        if overrides(kind, "__getattribute__"):
             raise CannotCapture("effect", f"`{kind.__name__}` has its own attribute access")
         if (given := find_assigned(self, known, name)) is not MISSING:
             return given
@@ -400,14 +405,14 @@ class Expressions(Comprehensions):
         if isinstance(in_class, types.MemberDescriptorType) and in_class.__name__ != name:
             raise CannotCapture("effect", f"the slot `{in_class.__name__}` of `{kind.__name__}` under another name")
         own = value.__dict__ if kind.__dictoffset__ else {}
-        if "__getattr__" in overridden(kind) and isinstance(in_class, types.MemberDescriptorType):
+        if overrides(kind, "__getattr__") and isinstance(in_class, types.MemberDescriptorType):
             raise CannotCapture("effect", f"the slot `{name}` of `{kind.__name__}`, which may be empty")
-        looks_up = hasattr(type(in_class), "__get__") or (in_class is MISSING and "__getattr__" in overridden(kind))
+        looks_up = hasattr(type(in_class), "__get__") or (in_class is MISSING and overrides(kind, "__getattr__"))
         if name in own and looks_up:  # for another object, which lacks the name: the guard must not run it
             self.prologue.check(f"{name!r} in {known.path}.__dict__", f"`.{name}` is an attribute of its own")
         path = f"{known.path}.{name}"
         if name in own and not hasattr(type(in_class), "__set__"):
-            return self.wrap(own[name], path, self.prologue.words(path), is_assigned_here(self, name))
+            return self.wrap_part(own[name], path, lambda: is_assigned_here(self, name))
         if isinstance(in_class, staticmethod | classmethod):
             is_function = isinstance(in_class.__func__, types.FunctionType)
             if type(in_class) is not staticmethod and not (type(in_class) is classmethod and is_function):
@@ -422,14 +427,14 @@ class Expressions(Comprehensions):
             in_class is not MISSING and not hasattr(type(in_class), "__get__")
         ):
             got = self.ask(getattr, value, name)
-            return self.wrap(got, path, self.prologue.words(path), is_assigned_here(self, name))
+            return self.wrap_part(got, path, lambda: is_assigned_here(self, name))
         if isinstance(in_class, staticmethod | classmethod):
             got = self.ask(getattr, value, name)
             return Known(got, self.prologue.let("o", path))
         if isinstance(value, tuple) and name in getattr(kind, "_fields", ()):
-            return self.wrap(getattr(value, name), path, self.prologue.words(path))
+            return self.wrap_part(getattr(value, name), path)
         is_proxy = issubclass(kind, weakref.ProxyType | weakref.CallableProxyType)  # for what has the attribute
-        if in_class is MISSING and name not in own and "__getattr__" not in overridden(kind) and not is_proxy:
+        if in_class is MISSING and name not in own and not overrides(kind, "__getattr__") and not is_proxy:
             self.prologue.check(f"not hasattr({known.path}, {name!r})", f"there is no attribute `.{name}`")
             raise CannotCapture("raises", f"AttributeError: a `{kind.__name__}` has no attribute `{name}`")
         raise CannotCapture("effect", f"the attribute `.{name}` of a `{kind.__name__}`")

@@ -6,7 +6,7 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from autojit.capture.protocols import overridden
+from autojit.capture.protocols import overridden, overrides
 from autojit.capture.recorder import Recorder
 from autojit.capture.records import MISSING, find_in_class
 from autojit.errors import CannotCapture
@@ -33,7 +33,7 @@ def refuse_foreign_look_up(value: Any, name: str) -> None:
         is_own = name in names_of(value)
         runs = _runs_code(kind, name, is_own) or (not is_own and "__getattr__" in names_of(value))
     else:
-        is_own = bool(kind.__dictoffset__) and "__getattribute__" not in overridden(kind) and name in value.__dict__
+        is_own = bool(kind.__dictoffset__) and not overrides(kind, "__getattribute__") and name in value.__dict__
         runs = _runs_code(kind, name, is_own)
     if runs:
         raise CannotCapture("effect", f"the attribute `.{name}` of a `{kind.__name__}`, whose look-up runs code")
@@ -72,7 +72,7 @@ def _is_descriptor(found: Any, of_class: bool) -> bool:
         return not of_class
     if isinstance(found, classmethod):  # binds what is in it as a descriptor
         return not isinstance(found.__func__, types.FunctionType | types.BuiltinFunctionType)
-    if "__get__" not in overridden(type(found)):
+    if not overrides(type(found), "__get__"):
         return False
     function = getattr(found, "fget", None) or getattr(found, "func", None)
     is_own = isinstance(function, types.FunctionType) and function.__module__ not in _LIBRARY

@@ -38,6 +38,7 @@ STATIC_FUNCTIONS = (
     np.isdtype, np.common_type, np.mintypecode, np.min_scalar_type, np.base_repr, np.binary_repr, np.typename,
     normalize_axis_index, normalize_axis_tuple,
 )  # fmt: skip
+_STATIC = frozenset(map(id, STATIC_FUNCTIONS))
 
 
 #: Parameters that say how large an array is made.
@@ -94,7 +95,7 @@ class Functions(Arrays):
                 self.make_sure(args[0])
                 args = [self.as_array(args[0]), *args[1:]]
             return self._ask_rule(rule, args, kwargs)
-        if any(function is static for static in STATIC_FUNCTIONS):
+        if id(function) in _STATIC:
             return self._call_static(function, args, kwargs)
         if isinstance(function, type) and issubclass(function, np.generic) and is_trusted(function):
             return self._convert(function, args, kwargs)

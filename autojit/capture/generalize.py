@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from autojit.capture.buckets import FEWEST, bucket
 from autojit.capture.capture import Capture
 from autojit.capture.lengths import RowCount
 from autojit.capture.options import Options
-from autojit.capture.regions import region_key
+from autojit.capture.regions import Region, region_key
 from autojit.capture.results import Constant, Container, FromPrologue, Recipe, Result, Unset, ViewOf
 from autojit.capture.row_rules import Refused
 from autojit.capture.rowwise import check_rowwise
@@ -33,12 +36,14 @@ class Lengths:
         changes: How often it took another number of rows than the one before.
         failures: How often, one time after the other, there was no plan for several lengths.
         trouble: Why the last time.
+        general: Of the captures for several lengths that for the fewest rows, if there is one.
     """
 
     last: tuple[Spec, ...]
     changes: int = 0
     failures: int = 0
     trouble: str = ""
+    general: Capture | None = None
 
     @property
     def is_closed(self) -> bool:
@@ -68,38 +73,113 @@ def capture_rows(
         count = changed or count
     if count <= FEWEST or known.is_closed:
         return captured
-    least, most, size = _sizes(captured.graph, count)
-    rows = RowCount(count, least, most, size)
+    rows = RowCount(count, *_sizes(captured.graph, count, count))
     try:
         general = capture(rows)
-        if general.cuts:
-            raise Refused(general.cuts[0].reason.detail)
-        if general.draws:
-            raise Refused("random numbers are drawn")
-        few = capture(RowCount(count, least, most, least + 1))
-        if few.graph is None or general.graph is None:
-            raise Refused("another length leads to other operations")
-        check_same_way(few, general)
-        names = zip(general.graph.inputs, general.input_names, strict=True)
-        counts = frozenset(value.name for value, name in names if name in rows.scalars)
-        rows.outputs = check_rowwise(few.graph, general.graph, (least + 1, size), least, counts)
-        for recipe in (*general.recipes, *(recipe for _, _, recipe in general.assigned)):
-            _check_recipe(recipe, rows)
+        _compare(general, lambda: _few(rows, capture))
     except (Refused, CannotCapture) as error:
         known.failures += 1
         known.trouble = getattr(error, "detail", str(error))
         return captured
     known.failures, known.trouble = 0, ""
+    _keep(known, general)
     return general
 
 
-def _sizes(graph: Graph, count: int) -> tuple[int, int, int]:
+def capture_more_rows(
+    region: Region, options: Options, capture: Callable[[RowCount], Capture], values: dict[str, Any]
+) -> Capture | None:
+    """A capture for more numbers of rows, where there is one for others: the two are compared.
+
+    Args:
+        region: The region.
+        options: What is known of its calls.
+        capture: As `capture_rows` has it.
+        values: The live-ins.
+
+    Returns:
+        `None` where there is no other one, or this one says something else.
+    """
+    known = options.lengths.get(region_key(region))
+    count = 0 if known is None or known.general is None else _count(known.general, values)
+    if known is None or known.general is None or count <= FEWEST or known.is_closed:
+        return None
+    other, known.general = known.general, None
+    assert other.graph is not None and other.rows is not None
+    rows = RowCount(count, *_sizes(other.graph, other.rows.size, count))
+    try:
+        general = capture(rows)
+        if rows.names != other.rows.names:
+            raise Refused("other arrays hold the rows")
+        # What is the same for two lengths is for those between them.
+        is_less = other.rows.size <= rows.least + 1
+        _compare(general, lambda: other if is_less else _few(rows, capture))
+    except (Refused, CannotCapture):
+        return None
+    known.general = other
+    _keep(known, general)
+    return general
+
+
+def _count(general: Capture, values: dict[str, Any]) -> int:
+    """How many rows a call has; 0 where no live-in holds them."""
+    assert general.rows is not None
+    for line in general.prologue.lines:
+        value = values.get(line.text.removeprefix("L_")) if line.name in general.rows.names else None
+        if type(value) is np.ndarray and value.ndim:
+            return len(value)
+    return 0
+
+
+def _few(rows: RowCount, capture: Callable[[RowCount], Capture]) -> Capture:
+    """The capture for the fewest rows that are a plan's."""
+    return capture(RowCount(rows.count, rows.least, rows.most, rows.least + 1))
+
+
+def _keep(known: Lengths, general: Capture) -> None:
+    other = known.general
+    if other is None or (general.rows is not None and other.rows is not None and general.rows.size < other.rows.size):
+        known.general = general
+
+
+def _compare(general: Capture, make_few: Callable[[], Capture]) -> None:
+    """Make sure that two captures for several lengths differ in nothing else, and note which outputs have rows.
+
+    Args:
+        general: The one that a plan is made of.
+        make_few: Gives one for fewer rows.
+
+    Raises:
+        Refused: They do, or there is no such plan.
+    """
+    if general.cuts:
+        raise Refused(general.cuts[0].reason.detail)
+    if general.draws:
+        raise Refused("random numbers are drawn")
+    few = make_few()
+    if few.graph is None or general.graph is None:
+        raise Refused("another length leads to other operations")
+    assert few.rows is not None and general.rows is not None
+    check_same_way(few, general)
+    rows, names = general.rows, zip(general.graph.inputs, general.input_names, strict=True)
+    counts = frozenset(value.name for value, name in names if name in rows.scalars)
+    rows.outputs = check_rowwise(few.graph, general.graph, (few.rows.size, rows.size), rows.least, counts)
+    for recipe in (*general.recipes, *(recipe for _, _, recipe in general.assigned)):
+        _check_recipe(recipe, rows)
+
+
+def _sizes(graph: Graph, own: int, count: int) -> tuple[int, int, int]:
     """For more than how many rows, and for at most how many, a plan is, and how many there are with those filled up.
 
     Neither the fewest rows nor those with what is filled up are as many as other arrays have elements by chance.
+
+    Args:
+        graph: The statements, captured for arrays of one length.
+        own: That length.
+        count: How many rows the call has.
     """
     values = [*graph.inputs, *(value for node in graph.nodes for value in (*node.inputs, *node.outputs))]
-    taken = {length for value in values for length in value.spec.shape} - {count}
+    taken = {length for value in values for length in value.spec.shape} - {own}
     least, most = bucket(count)
     while least + 1 in taken and least + 1 < count:
         least += 1

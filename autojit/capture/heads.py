@@ -8,10 +8,11 @@ import numpy as np
 
 from autojit.capture.branches import Branches
 from autojit.capture.build import BodyBuilder
+from autojit.capture.dummies import make_dummy
 from autojit.capture.ints import carried_ints
 from autojit.capture.loop_parts import Course
 from autojit.capture.python_numbers import bounds_of
-from autojit.capture.values import Arr, Known, LoopInt, Storage, Sym, make_dummy
+from autojit.capture.values import Arr, Known, LoopInt, Storage, Sym
 from autojit.errors import CannotCapture
 from autojit.ir.index import ends_of
 from autojit.ir.spec import Spec

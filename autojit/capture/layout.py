@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autojit.capture.values import Arr, Known, LoopInt, Sym, make_dummy
+from autojit.capture.dummies import make_dummy
+from autojit.capture.values import Arr, Known, LoopInt, Sym
 from autojit.errors import CannotCapture, comes_from_a_signal
 from autojit.ir.graph import Operand
 from autojit.ir.index import Index, Place, Slice, Window

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autojit.capture.values import Arr, Items, Known, Storage, Sym, make_dummy
+from autojit.capture.dummies import make_dummy
+from autojit.capture.values import Arr, Items, Known, Storage, Sym
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from autojit.capture.branches import RAISED, Condition, Exit
 from autojit.capture.carry import Carry
+from autojit.capture.dummies import make_dummy
 from autojit.capture.ints import carried_ints
 from autojit.capture.loop_parts import Body, Course, Names, check_compiles, seconds_of
 from autojit.capture.names import Flow, names
@@ -18,7 +19,7 @@ from autojit.capture.polled import Polled, is_endless
 from autojit.capture.regions import BREAK, RETURN
 from autojit.capture.statements import Signal
 from autojit.capture.undo import same_effects
-from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Opaque, Storage, Sym, make_dummy, plain
+from autojit.capture.values import Arr, Closure, Items, Known, LoopInt, Opaque, Storage, Sym, plain
 from autojit.errors import CannotCapture, SourceLine
 from autojit.ir.graph import Operand, Value
 from autojit.ir.spec import PYTHON_DTYPES, Spec

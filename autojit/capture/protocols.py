@@ -30,6 +30,11 @@ def overridden(kind: type) -> set[str]:
     return {name for base in kind.__mro__ if base.__flags__ & HEAP_TYPE for name in vars(base)}
 
 
+def overrides(kind: type, name: str) -> bool:
+    """Whether a Python class defines something under a name for the instances of a type."""
+    return any(base.__flags__ & HEAP_TYPE and name in vars(base) for base in kind.__mro__)
+
+
 def computes(metaclass: type) -> bool:
     """Whether a class of classes has rules for `len(cls)`, `x in cls` and the like, which are those of the user."""
     own = (base for base in metaclass.__mro__ if base.__module__ not in ("abc", "enum", "typing"))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture import layout
+from autojit.capture.dummies import make_dummy
 from autojit.capture.exactness import flushes
 from autojit.capture.huge import in_digits, is_huge, wrap_bounds
 from autojit.capture.lengths import RowCount, note_shape, wrap_rows
@@ -20,20 +21,7 @@ from autojit.capture.observed import Layouts, Observed, observe
 from autojit.capture.plain import SET_OPERATORS, check_text, is_fixed, is_method, no_set, own_rules, same_object
 from autojit.capture.protocols import is_plain, refuse_classes
 from autojit.capture.source import original_of
-from autojit.capture.values import (
-    Arr,
-    ArraySpec,
-    Items,
-    Known,
-    LoopInt,
-    Masked,
-    Opaque,
-    Ragged,
-    Storage,
-    Sym,
-    Unknown,
-    make_dummy,
-)
+from autojit.capture.values import Arr, ArraySpec, Items, Known, LoopInt, Masked, Opaque, Ragged, Storage, Sym, Unknown
 from autojit.capture.words import describe
 from autojit.errors import CannotCapture, refusal
 from autojit.ir.build import Builder
@@ -99,9 +87,17 @@ class Recorder(Memory):
             what: How the user calls it, for messages.
             moving: Whether it is expected to differ at the next entry.
         """
-        if path not in self._memo:
-            self._memo[path] = self._wrap(value, path, what, moving)
-        return self._memo[path]
+        found = self._memo.get(path)
+        if found is None:
+            found = self._memo[path] = self._wrap(value, path, what, moving)
+        return found
+
+    def wrap_part(self, value: Any, path: str, moving: Callable[[], bool] | None = None) -> Any:
+        """The same for an item or an attribute: its words, and whether it is `moving`, are asked for once."""
+        found = self._memo.get(path)
+        if found is None:
+            found = self.wrap(value, path, self.prologue.words(path), moving is not None and moving())
+        return found
 
     def _wrap(self, value: Any, path: str, what: str, moving: bool) -> Any:
         check, constant = self.prologue.check, self.prologue.constant
@@ -383,7 +379,7 @@ class Recorder(Memory):
         value = known.value[key]
         if known.path is None:
             return self.constant(value)
-        return self.wrap(value, path := f"{known.path}[{key!r}]", self.prologue.words(path))
+        return self.wrap_part(value, f"{known.path}[{key!r}]")
 
     def constant(self, value: Any) -> Any:
         """The abstract value of an object that cannot change: a literal, or a part of NumPy."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from autojit.capture.capture import Capture
+from autojit.capture.lengths import RowCount
 from autojit.capture.results import Constant, Container, FromPrologue, Recipe, Result, Unset, ViewOf
 from autojit.capture.row_rules import Refused
 from autojit.ir.build import exact_key
@@ -28,7 +29,10 @@ def check_same_way(few: Capture, many: Capture) -> None:
     """
     assert few.rows is not None and many.rows is not None
     _check_shapes(few.rows.shapes, many.rows.shapes, (few.rows.size, many.rows.size))
-    lines = [[(line.name, line.text, line.soft) for line in one.prologue.lines] for one in (few, many)]
+    lines = [
+        [(line.name, _without_limits(line.text, rows), line.soft) for line in one.prologue.lines]
+        for one, rows in ((few, few.rows), (many, many.rows))
+    ]
     constants = [one.prologue.constants for one in (few, many)]
     are_equal = (
         (few.exit, few.input_names, few.cuts, few.draws) == (many.exit, many.input_names, [], ())
@@ -41,6 +45,12 @@ def check_same_way(few: Capture, many: Capture) -> None:
     pairs = zip(_recipes(few), _recipes(many), strict=False)
     if not are_equal or not all(_is_same_recipe(one, other) for one, other in pairs):
         raise Refused("another length leads to other operations")
+
+
+def _without_limits(text: str, rows: RowCount) -> str:
+    """A check without the numbers of rows that a plan is for, where it says so."""
+    least, most = f"{rows.least} < len(", f") <= {rows.most}"
+    return text.replace(least, "< len(").replace(most, ") <=") if least in text and text.endswith(most) else text
 
 
 def _check_shapes(few: list[tuple[int, ...]], many: list[tuple[int, ...]], sizes: tuple[int, int]) -> None:

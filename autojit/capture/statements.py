@@ -25,6 +25,8 @@ from autojit.ops.trust import TRUSTED, names_of
 #: Loops with more iterations are not unrolled.
 _SHORT_LOOP = 32
 #: Statements without a rule, in the user's words: those that change what is not an array, and those of plain syntax.
+#: The names of the rules, as `expressions.py` has them.
+_RULES = {kind: sys.intern(f"_run_{kind.__name__}") for kind in ast.stmt.__subclasses__()}
 _CHANGES = {
     ast.Delete: "a `del` statement",
     ast.AsyncFor: "an `async for` loop",
@@ -73,7 +75,7 @@ class Statements(Draws):
             CannotCapture: It must stay native.
         """
         self.here(statement)
-        rule = getattr(self, f"_run_{type(statement).__name__}", None)
+        rule = getattr(self, _RULES.get(type(statement), ""), None)
         if rule is not None:
             frame = self.frame
             before, frame.level = frame.level, self.builder.predicate

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from autojit.capture.names import names
 from autojit.errors import CannotCapture, SourceLine
@@ -459,29 +458,6 @@ def is_number(value: Any) -> bool:
 def plain(value: Any) -> Any:
     """A NumPy scalar that may be a Python number of the same value, where that makes no difference."""
     return replace(value, python=None) if isinstance(value, Arr) and value.python is not None else value
-
-
-_ONE = np.zeros(2, np.complex128)  # memory for dummies; never read, never written
-
-
-def make_dummy(shape: tuple[int, ...], dtype: np.dtype, strides: tuple[int, ...] | None = None) -> np.ndarray:
-    """An array of any shape and strides over a few bytes of memory: NumPy's own view rules can be asked of it."""
-    if strides is None:
-        strides = contiguous_strides(shape, dtype.itemsize)
-    base = np.ndarray((1,), dtype, buffer=_ONE.data)
-    return as_strided(base, shape, strides)
-
-
-def contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    """The strides of a C-ordered array; those of one without elements are what NumPy says."""
-    if 0 in shape:
-        return np.empty(shape, f"V{itemsize}").strides
-    strides = []
-    step = itemsize
-    for length in reversed(shape):
-        strides.append(step)
-        step *= length
-    return tuple(reversed(strides))
 
 
 def freeze(value: Any) -> Any:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autojit.capture.capture import Capture, capture
-from autojit.capture.generalize import capture_rows
+from autojit.capture.generalize import capture_more_rows, capture_rows
+from autojit.capture.lengths import RowCount
 from autojit.capture.options import Options
 from autojit.capture.regions import Region, RegionTree, region_key
 
@@ -47,8 +48,16 @@ def capture_varying(
         rows: How many rows the call has, if other calls have shown that this changes.
     """
     ints = options.ints.setdefault(region_key(region), Ints())
+
+    def for_rows(many: RowCount) -> Capture:
+        return capture(tree, region, values, options, varying, many)
+
+    varying = ints.varying if ints.failures < _MOST_FAILURES else frozenset()
+    more = capture_more_rows(region, options, for_rows, values)
+    if more is not None and not _changed(ints, more):
+        return more
     captured, varying = _with_ints(tree, region, values, options, ints)
-    return capture_rows(captured, options, lambda many: capture(tree, region, values, options, varying, many), rows)
+    return capture_rows(captured, options, for_rows, rows)
 
 
 def _with_ints(
@@ -62,7 +71,7 @@ def _with_ints(
     if captured.cuts and ints.varying:
         ints.failures += 1
         return capture(tree, region, values, options), none
-    changed = [path for path, value in captured.constants.items() if _differs(ints.last.get(path, value), value)]
+    changed = _changed(ints, captured)
     ints.last = captured.constants
     if changed and not captured.cuts:
         varying = ints.varying.union(changed)
@@ -72,6 +81,11 @@ def _with_ints(
             return general, varying
         ints.failures += 1
     return captured, ints.varying
+
+
+def _changed(ints: Ints, captured: Capture) -> list[str]:
+    """The paths of the ints that a capture depends on, and that were others at the last one."""
+    return [path for path, value in captured.constants.items() if _differs(ints.last.get(path, value), value)]
 
 
 def _differs(one: int, other: int) -> bool:

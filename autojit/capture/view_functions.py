@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from autojit.capture.dummies import make_dummy
 from autojit.capture.einsum import check_subscripts, is_one_product
 from autojit.capture.histograms import histogram
 from autojit.capture.lengths import filled_up
 from autojit.capture.lists import check_parts, from_list, is_index_tuple, is_list
 from autojit.capture.put_functions import rule_copyto, rule_fill_diagonal, rule_place, rule_put, rule_putmask
-from autojit.capture.values import Arr, Items, Known, Rows, Storage, make_dummy, plain
+from autojit.capture.values import Arr, Items, Known, Rows, Storage, plain
 from autojit.capture.windows import rule_windows
 from autojit.errors import CannotCapture
 from autojit.ir.spec import Spec, is_compiled

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from autojit.capture import layout
+from autojit.capture.dummies import make_dummy
 from autojit.capture.inverse import READONLY_VIEWS
 from autojit.capture.lengths import note_shape
 from autojit.capture.lists import MOST, check_axes, from_list, is_index_tuple, is_list
 from autojit.capture.overlap import are_in_order, items_are_apart, vector_is_apart
 from autojit.capture.recorder import Recorder
-from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym, ViewStep, freeze, make_dummy, plain
+from autojit.capture.values import Arr, Items, Known, LoopInt, Opaque, Sym, ViewStep, freeze, plain
 from autojit.capture.words import describe
 from autojit.errors import CannotCapture, refusal
 from autojit.ir.graph import Const, Operand

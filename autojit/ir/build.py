@@ -10,7 +10,7 @@ import numpy as np
 from autojit.errors import CannotCapture, SourceLine
 from autojit.ir.graph import Const, Graph, Node, Operand, Value, Write
 from autojit.ir.op import Op
-from autojit.ir.spec import Spec, spec_of
+from autojit.ir.spec import Spec, is_canonical, spec_of
 
 #: No machine has as much memory, and no process as many addresses.
 MOST_BYTES = 1 << 47
@@ -82,9 +82,7 @@ class Builder:
         if known is not None:
             return known.outputs
         if specs is None:
-            if op.infer is None:
-                raise TypeError(f"the result of `{op.name}` is known only after a run")
-            specs = op.infer([operand.spec for operand in inputs], dict(pairs))
+            specs = _inferred(op, [operand.spec for operand in inputs], pairs, key[2])
         if any(spec.nbytes > MOST_BYTES for spec in specs):
             raise CannotCapture("raises", f"MemoryError: the result of `{op.name}` is larger than any memory")
         outputs = tuple(Value(self._fresh(), spec) for spec in specs)
@@ -119,6 +117,30 @@ class Builder:
             self._next += 1
         self._names.add(name)
         return name
+
+
+#: What ops infer is kept for so many operands and parameters; then all of it is forgotten.
+_MOST_INFERRED = 4096
+_known: dict[Key, tuple[Spec, ...]] = {}
+
+
+def _inferred(
+    op: Op, specs: Sequence[Spec], params: tuple[tuple[str, Any], ...], params_key: Key
+) -> tuple[Spec, ...]:
+    """What `op.infer` says, remembered where dtypes that are equal are the same, and the op has no bodies."""
+    if op.infer is None:
+        raise TypeError(f"the result of `{op.name}` is known only after a run")
+    dtypes = [spec.dtype for spec in specs] + [value for _, value in params if isinstance(value, np.dtype)]
+    if op.lower is None or op.family == "loop" or not all(map(is_canonical, dtypes)):
+        return tuple(op.infer(specs, dict(params)))
+    key = op, tuple(specs), params_key
+    found = _known.get(key)
+    if found is None:
+        found = tuple(op.infer(specs, dict(params)))
+        if len(_known) >= _MOST_INFERRED:
+            _known.clear()
+        _known[key] = found
+    return found
 
 
 def node_key(op: Op, inputs: Sequence[Operand], params: tuple[tuple[str, Any], ...]) -> Key:

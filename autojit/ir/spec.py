@@ -27,6 +27,14 @@ COMPILED_DTYPES = frozenset(
 _CHARS = frozenset(dtype.char for dtype in COMPILED_DTYPES)
 
 
+_CANONICAL = {id(dtype): dtype for dtype in (np.dtype(dtype.char) for dtype in COMPILED_DTYPES)}
+
+
+def is_canonical(dtype: np.dtype) -> bool:
+    """Whether it is NumPy's own object for a compiled dtype: others are equal to it, and have metadata, say."""
+    return id(dtype) in _CANONICAL
+
+
 def is_compiled(dtype: np.dtype) -> bool:
     """Whether arrays of a dtype enter clusters: `np.longlong` is equal to `np.int64`, and yet another type."""
     return dtype in COMPILED_DTYPES and dtype.char in _CHARS

@@ -7,6 +7,7 @@ another one has set meanwhile, or leaves it set for good.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import sys
@@ -19,6 +20,8 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 #: How often to ask again when another thread has changed the filters meanwhile.
 _TRIES = 5
+#: What is heard when that has not helped.
+UNSURE = "another thread changes the filters of warnings again and again"
 
 
 class _Here(threading.local):
@@ -71,7 +74,7 @@ def asked(call: Callable[[], T], *, runtime: bool = True) -> tuple[T, list[str]]
         if is_sure:
             return result, heard
     result, heard, is_sure = _ask(call, runtime)
-    return result, heard if is_sure else [*heard, "another thread changes the filters of warnings again and again"]
+    return result, heard if is_sure else [*heard, UNSURE]
 
 
 def _ask(call: Callable[[], T], runtime: bool) -> tuple[T, list[str], bool]:
@@ -101,9 +104,14 @@ def _registries() -> list[dict[Any, Any]]:
     found = [
         module.__dict__.get("__warningregistry__")
         for name, module in list(sys.modules.items())
-        if name.partition(".")[0] in _LIBRARIES and isinstance(module, types.ModuleType)
+        if _is_librarys(name) and isinstance(module, types.ModuleType)
     ]
     return [registry for registry in found if registry]
+
+
+@functools.cache
+def _is_librarys(name: str) -> bool:
+    return name.partition(".")[0] in _LIBRARIES
 
 
 @contextlib.contextmanager

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from autojit.ir.op import Op
-from autojit.ir.spec import Spec, spec_of
-from autojit.ir.warned import asked
+from autojit.ir.spec import Spec
 from autojit.jax_names import jnp, lax
 from autojit.ops import elementwise_arithmetic as arithmetic
 from autojit.ops import elementwise_math as math
 from autojit.ops import exact
+from autojit.ops.asking import asked_of_small
 from autojit.ops.elementwise_arithmetic import kind
 from autojit.ops.elementwise_complex import RULES, of_high
-from autojit.ops.families import cast_operands, check_dtypes, row, small_dummy, trap_if, wants_trap
+from autojit.ops.families import cast_operands, check_dtypes, row, trap_if, wants_trap
 
 
 def dummy_infer(call: Callable[..., Any]) -> Callable[..., tuple[Spec, ...]]:
@@ -29,10 +29,9 @@ def dummy_infer(call: Callable[..., Any]) -> Callable[..., tuple[Spec, ...]]:
     def infer(specs: Sequence[Spec], params: dict[str, Any]) -> tuple[Spec, ...]:
         check_dtypes(specs)
         shape = np.broadcast_shapes(*(spec.shape for spec in specs))
-        result, warned = asked(lambda: call(*(small_dummy(spec) for spec in specs), **params))
+        spec, warned = asked_of_small(call, specs, params)
         if warned:
             raise TypeError(f"NumPy warns, so this is not compiled: {warned[0]}")
-        spec = spec_of(result)
         check_dtypes([spec])
         return (Spec(shape, spec.dtype, spec.kind),)
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from autojit.ir.op import Op
-from autojit.ir.spec import Spec, spec_of
-from autojit.ir.warned import asked
+from autojit.ir.spec import Spec
 from autojit.ops import exact
-from autojit.ops.families import check_dtypes, row, small_dummy, trap_if
+from autojit.ops.asking import asked_of_small
+from autojit.ops.families import check_dtypes, row, trap_if
 
 #: `rule(x, axes, node) -> result`, with the reduced axes dropped. `axes` are sorted and not negative. Rules marked with
 #: `wants_trap` take `trap` too.
@@ -68,10 +68,9 @@ def run_dummy(call: Callable[..., Any], specs: Sequence[Spec], params: dict[str,
     """
     check_dtypes(specs)
     with np.errstate(all="ignore"):  # asked on ones without elements, of the dtype alone
-        result, warned = asked(lambda: call(*(small_dummy(one) for one in specs), **params), runtime=False)
+        spec, warned = asked_of_small(call, specs, params, runtime=False)
     if warned:
         raise TypeError(f"NumPy warns, so this is not compiled: {warned[0]}")
-    spec = spec_of(result)
     kinds = specs[0].dtype.kind, np.dtype(params.get("dtype") or specs[0].dtype).kind
     if kinds[0] == "c" and kinds[1] != "c":
         raise TypeError("this cast is not compiled: NumPy warns that it discards the imaginary part")

@@ -166,9 +166,12 @@ class Door:
         return self._can_open()
 
     def _may_start_service(self, promises: bool) -> bool:
-        """Whether the process that compiles may take the time that its start does; where it may, that is spent."""
+        """Whether the process that compiles may take the time that its start does; where it may, that is spent.
+
+        Many a program ends before the door may be opened: then it has no use for that process.
+        """
         if not self._is_started:
-            if ALLOWANCE.delay(_SERVICE_STARTS * part_of_compiling(), promises):
+            if ALLOWANCE.delay(_SERVICE_STARTS * part_of_compiling() + _BESIDE, promises):
                 return False
             self._is_started = True
             ALLOWANCE.spend(_SERVICE_STARTS, part_of_compiling())

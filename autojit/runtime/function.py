@@ -468,6 +468,8 @@ class Controller:
             self.recipes.clear()
             self.options.observed.clear()
             self.options.seen.clear()
+            for lengths in self.options.lengths.values():
+                lengths.general = None
 
     def cut_off(self) -> None:
         """Leave everything to NumPy in a forked process, whose locks may be held by threads that are not there."""

@@ -59,6 +59,35 @@ ASKING = 2e-5
 SHARE = 1 / 64
 #: ... and is looked at after so many calls.
 BURST = 16
+#: Naps are at most so many times as long where asking about all regions takes more than this fraction in all.
+MOST_TIMES = 4.0
+
+
+class Asking:
+    """What asking about the calls of all regions takes.
+
+    Regions stand inside each other, and each counts as its own what NumPy takes in those inside: all of them together
+    would take the fraction that each of them may several times.
+    """
+
+    def __init__(self) -> None:
+        self._since = self._seconds = 0.0
+
+    def more(self, seconds: float, passed: float) -> float:
+        """It has taken so many seconds more; how many times as long as all of it may take, between 1 and `MOST_TIMES`.
+
+        Args:
+            seconds: How many.
+            passed: In how many seconds of the program.
+        """
+        now = perf_counter()
+        self._since = self._since or now - passed
+        self._seconds += seconds
+        return min(MOST_TIMES, max(1.0, self._seconds / (SHARE * max(now - self._since, 1e-9))))
+
+
+#: That of the process.
+ASKING_OF_ALL = Asking()
 
 
 class Heat:
@@ -294,7 +323,8 @@ class HeatMap:
         """
         now = perf_counter()
         passed = max(now - self._since, 1e-9)
-        seconds = passed * ASKING * self._asked / (SHARE * max(self._seconds, 1e-9))
+        asking = ASKING * self._asked
+        seconds = passed * ASKING_OF_ALL.more(asking, passed) * asking / (SHARE * max(self._seconds, 1e-9))
         is_tiny = self._seconds < TINY * self._asked and 2 * self._long <= self._spent  # `are_tiny` will tell
         self.go_on()
         if seconds <= passed or (is_tiny and are_all):
