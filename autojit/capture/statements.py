@@ -25,8 +25,6 @@ from autojit.ops.trust import TRUSTED, names_of
 #: Loops with more iterations are not unrolled.
 _SHORT_LOOP = 32
 #: Statements without a rule, in the user's words: those that change what is not an array, and those of plain syntax.
-#: The names of the rules, as `expressions.py` has them.
-_RULES = {kind: sys.intern(f"_run_{kind.__name__}") for kind in ast.stmt.__subclasses__()}
 _CHANGES = {
     ast.Delete: "a `del` statement",
     ast.AsyncFor: "an `async for` loop",
@@ -38,6 +36,8 @@ _SYNTAX = {
     ast.ClassDef: "a `class` statement",
     ast.AsyncFunctionDef: "an `async def` statement",
 }
+#: The names of the rules, as `expressions.py` has them.
+_RULES = {kind: sys.intern(f"_run_{kind.__name__}") for kind in ast.stmt.__subclasses__()}
 #: How a block ended: `None` at its end, or the kind of exit and its value.
 Signal = tuple[int, Any] | None
 

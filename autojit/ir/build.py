@@ -121,6 +121,7 @@ class Builder:
 
 #: What ops infer is kept for so many operands and parameters; then all of it is forgotten.
 _MOST_INFERRED = 4096
+#: By op, specs, and the key of the parameters.
 _known: dict[Key, tuple[Spec, ...]] = {}
 
 

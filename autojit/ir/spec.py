@@ -27,6 +27,7 @@ COMPILED_DTYPES = frozenset(
 _CHARS = frozenset(dtype.char for dtype in COMPILED_DTYPES)
 
 
+#: NumPy's own objects for them, by identity.
 _CANONICAL = {id(dtype): dtype for dtype in (np.dtype(dtype.char) for dtype in COMPILED_DTYPES)}
 
 

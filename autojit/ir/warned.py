@@ -20,8 +20,6 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 #: How often to ask again when another thread has changed the filters meanwhile.
 _TRIES = 5
-#: What is heard when that has not helped.
-UNSURE = "another thread changes the filters of warnings again and again"
 
 
 class _Here(threading.local):
@@ -74,7 +72,7 @@ def asked(call: Callable[[], T], *, runtime: bool = True) -> tuple[T, list[str]]
         if is_sure:
             return result, heard
     result, heard, is_sure = _ask(call, runtime)
-    return result, heard if is_sure else [*heard, UNSURE]
+    return result, heard if is_sure else [*heard, "another thread changes the filters of warnings again and again"]
 
 
 def _ask(call: Callable[[], T], runtime: bool) -> tuple[T, list[str], bool]:

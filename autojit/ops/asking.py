@@ -9,11 +9,12 @@ import numpy as np
 
 from autojit.ir.build import exact_key
 from autojit.ir.spec import Spec, is_canonical, spec_of
-from autojit.ir.warned import UNSURE, asked
+from autojit.ir.warned import asked
 from autojit.ops.families import small_dummy
 
 #: So many answers are kept; then all are forgotten.
 _MOST = 4096
+#: By what `_key` gives.
 _answers: dict[Any, tuple[Spec, tuple[str, ...]]] = {}
 
 
@@ -32,11 +33,12 @@ def asked_of_small(
         Exception: Whatever NumPy raises, which is not remembered.
     """
     key = _key(call, specs, params, runtime)
-    if key in _answers:
-        return _answers[key]
+    known = _answers.get(key)
+    if known is not None:
+        return known
     result, warned = asked(lambda: call(*map(small_dummy, specs), **params), runtime=runtime)
     found = spec_of(result), tuple(warned)
-    if key is not None and UNSURE not in warned:
+    if key is not None and not warned:  # what warns may be a finalizer that came in between
         if len(_answers) >= _MOST:
             _answers.clear()
         _answers[key] = found

@@ -247,13 +247,31 @@ def isnan(x: Any) -> Any:
 
 
 def maximum(x: Any, y: Any) -> Any:
-    """The larger one; NaN wins, which XLA:CPU's `max` drops inside of large fused reductions."""
-    return jnp.where(isnan(x) | greater_equal(x, y), x, y) if exact.is_inexact(x) else lax.max(x, y)
+    """The larger one; NaN wins, which XLA:CPU's `max` drops inside of large fused reductions.
+
+    Of two zeros it is NumPy's: the second one, of complex numbers and float16 the first.
+    """
+    if not exact.is_inexact(x):
+        return lax.max(x, y)
+    return jnp.where(isnan(x) | (greater_equal if _keeps_first(x) else greater)(x, y), x, y)
 
 
 def minimum(x: Any, y: Any) -> Any:
-    """The smaller one; NaN wins."""
-    return jnp.where(isnan(x) | less_equal(x, y), x, y) if exact.is_inexact(x) else lax.min(x, y)
+    """The smaller one, as `maximum` has it."""
+    if not exact.is_inexact(x):
+        return lax.min(x, y)
+    return jnp.where(isnan(x) | (less_equal if _keeps_first(x) else less)(x, y), x, y)
+
+
+def _keeps_first(x: Any) -> bool:
+    """Whether of two numbers that are equal NumPy gives the first one; its vector code gives the second."""
+    return kind(x) == "c" or x.dtype == jnp.float16
+
+
+def between(x: Any, low: Any, high: Any) -> Any:
+    """`np.clip` of floats with one bound each for all: what is equal to a bound stays as it is, and NaN wins."""
+    raised = jnp.where((x < low) | isnan(low), low, x)
+    return jnp.where((raised > high) | isnan(high), high, raised)
 
 
 def fmax(x: Any, y: Any) -> Any:

@@ -76,6 +76,9 @@ def _clip_lower(node: Any, xs: Sequence[Any], trap: Callable[[Any], None]) -> An
     x, low, high = exact.broadcast(exact.cast(xs[0], spec.dtype), *bounds, shape=spec.shape)
     if kind(x) == "b":
         return ((x | low) & high,)
+    is_one = [not one.spec.shape or one.spec.shape[-1] == 1 < spec.shape[-1] for one in node.inputs[1:]]
+    if kind(x) == "f" and all(is_one):  # NumPy has a loop for bounds that stay the same along it
+        return (arithmetic.between(x, low, high),)
     return (arithmetic.minimum(*exact.fence(arithmetic.maximum(x, low), high)),)
 
 

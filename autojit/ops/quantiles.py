@@ -63,29 +63,36 @@ def _point(spec: Spec) -> Any:
     return 0.5 if spec.kind == "python" else np.full((1,) * spec.ndim, 0.5, spec.dtype)[()]
 
 
-def _sorted(x: Any, axis: Any, trap: Trap) -> tuple[Any, Any]:
-    """`x` sorted along its first axis, which holds all elements of the axes; and where its largest is NaN."""
-    if exact.is_inexact(x):
-        parts = (lax.real(x), lax.imag(x)) if jnp.iscomplexobj(x) else (x,)
-        for part in parts:  # zeros may come in any order, whose signs are seen
+def _sorted(x: Any, axis: Any, trap: Trap) -> tuple[Any, Any, Any]:
+    """`x` sorted along its first axis, which holds all elements of the axes.
+
+    Returns:
+        It; where its largest is NaN; and where there is a negative zero: zeros may come in any order.
+    """
+    if jnp.iscomplexobj(x):
+        for part in (lax.real(x), lax.imag(x)):
             trap(jnp.any((part == 0) & exact.signbit(part)))
-        if len(parts) > 1:
-            trap(jnp.any(x != x))
-            trap(jnp.any(~jnp.isfinite(x)))  # which NumPy divides by one
+        trap(jnp.any(x != x))
+        trap(jnp.any(~jnp.isfinite(x)))  # which NumPy divides by one
     axes = _axes(axis, x.ndim)
     x = jnp.moveaxis(x, axes, range(len(axes)))
-    x = networks.sort(x.reshape(-1, *x.shape[len(axes) :]), 0)
-    return x, x[-1] != x[-1]
+    x = x.reshape(-1, *x.shape[len(axes) :])
+    is_real = exact.is_inexact(x) and not jnp.iscomplexobj(x)
+    zeros = jnp.any((x == 0) & exact.signbit(x), axis=0) if is_real else jnp.zeros(x.shape[1:], bool)
+    x = networks.sort(x, 0)
+    return x, x[-1] != x[-1], zeros
 
 
 def _median(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     (x,) = xs
     spec = node.outputs[0].spec
     wide = jnp.float32 if spec.dtype == np.float16 else spec.dtype
-    ordered, missing = _sorted(x, node.keywords.get("axis"), trap)
+    ordered, missing, zeros = _sorted(x, node.keywords.get("axis"), trap)
     half = ordered.shape[0] // 2
     middle = ordered[half].astype(wide)
+    trap(jnp.any(zeros & (middle == 0)))
     if ordered.shape[0] % 2 == 0:
+        trap(jnp.any(zeros & (ordered[half - 1] == 0)))
         middle = (ordered[half - 1].astype(wide) + middle) * 0.5
     found = jnp.where(missing, ordered[-1].astype(wide), middle)
     return (exact.cast(found, spec.dtype).reshape(spec.shape),)
@@ -99,13 +106,14 @@ def _quantile_lower(scale: int) -> Lower:
         if scale != 1:
             q = exact.divide(q, jnp.asarray(scale, q.dtype))
         trap(jnp.any(~((q >= 0) & (q <= 1))))
-        ordered, missing = _sorted(x, node.keywords.get("axis"), trap)
+        ordered, missing, zeros = _sorted(x, node.keywords.get("axis"), trap)
         place = exact.uncontracted(q * (ordered.shape[0] - 1))
         before = jnp.clip(jnp.floor(place), 0, ordered.shape[0] - 1)
         low = before.astype(jnp.int64)
         high = jnp.minimum(low + 1, ordered.shape[0] - 1)
         rest = (place - before).reshape(q.shape + (1,) * (ordered.ndim - 1))
         left, right = (ordered.at[index].get(mode="promise_in_bounds") for index in (low, high))
+        trap(jnp.any(zeros & ((left == 0) | (right == 0))))
         width = (right - left).astype(spec.dtype)
         # Of a Python number NumPy takes the complement before it is rounded to the dtype.
         up = left.astype(spec.dtype) + exact.uncontracted(width * rest.astype(spec.dtype))

@@ -11,7 +11,7 @@ from autojit.errors import CannotCapture
 from autojit.ir.op import Op
 from autojit.ir.spec import Spec, result_spec
 from autojit.jax_names import jnp, lax
-from autojit.ops import exact, networks
+from autojit.ops import exact
 
 Trap = Callable[[Any], None]
 
@@ -43,7 +43,7 @@ def _sort(node: Any, xs: Sequence[Any], trap: Trap) -> Any:
     if exact.is_inexact(x):
         # Equal values can be told apart only by the sign of zero.
         trap(jnp.any((x == 0) & exact.signbit(x)))
-    return (networks.sort(x, axis),)
+    return (lax.sort(x, dimension=axis, is_stable=False),)
 
 
 def _argsort(node: Any, xs: Sequence[Any], trap: Trap) -> Any:

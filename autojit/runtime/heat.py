@@ -59,8 +59,10 @@ ASKING = 2e-5
 SHARE = 1 / 64
 #: ... and is looked at after so many calls.
 BURST = 16
-#: Naps are at most so many times as long where asking about all regions takes more than this fraction in all.
+#: Naps are at most so many times as long where asking about all regions takes more than `SHARE` in all ...
 MOST_TIMES = 4.0
+#: ... of about so many seconds.
+_LOOKS_BACK = 10.0
 
 
 class Asking:
@@ -83,7 +85,11 @@ class Asking:
         now = perf_counter()
         self._since = self._since or now - passed
         self._seconds += seconds
-        return min(MOST_TIMES, max(1.0, self._seconds / (SHARE * max(now - self._since, 1e-9))))
+        passed = max(now - self._since, 1e-9)
+        if passed > _LOOKS_BACK:  # what was long ago says nothing of now
+            self._seconds, self._since = self._seconds * _LOOKS_BACK / passed, now - _LOOKS_BACK
+            passed = _LOOKS_BACK
+        return min(MOST_TIMES, max(1.0, self._seconds / (SHARE * passed)))
 
 
 #: That of the process.
@@ -313,7 +319,8 @@ class HeatMap:
     def nap(self, least: float, most: float, others: Sequence[Heat] = (), are_all: bool = True) -> float:
         """For how many seconds nobody needs to ask about the calls to come; 0.0 where asking costs next to nothing.
 
-        They are taken for such as the last ones, and their time is added to that of their kinds.
+        They are taken for such as the last ones, and their time is added to that of their kinds. It is longer where
+        asking about all regions takes too much.
 
         Args:
             least: The shortest nap, in seconds.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import autojit as aj
 from autojit.jax_names import jax, jnp
 from autojit.ops import exact
 from tests.helpers import check
@@ -58,3 +59,18 @@ def test_maxima_of_what_is_no_number(dtype):
         large = np.resize(x, 40_000)
         check(lambda x: np.maximum(x * 2, 1).max() + np.minimum(x, 0).min() + np.maximum(x, 0).sum(), large)
         check(lambda x: np.maximum(x * 2, 1).max(axis=0), large.reshape(200, 200))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("length", [1, 8, 37])
+def test_of_two_zeros_it_is_numpys(dtype, length):
+    def extremes(x, y):
+        several = np.maximum(x, y), np.minimum(x, y), np.maximum(x, 0.0), np.minimum(0.0, y)
+        clipped = np.clip(x, y, 1.0), np.clip(x, -1.0, y), np.clip(x, 0.0, 1.0), np.clip(x, -1.0, -0.0)
+        return *several, *clipped, np.clip(x, 0.0, None), np.clip(x, None, -0.0)
+
+    negative, positive = np.full(length, -0.0, dtype), np.zeros(length, dtype)
+    fast = aj.autocluster(extremes, policy="eager")
+    for x, y in ((negative, positive), (positive, negative), (negative, negative), (positive, positive)) * 2:
+        for number, (mine, theirs) in enumerate(zip(fast(x, y), extremes(x, y), strict=True)):
+            np.testing.assert_array_equal(np.signbit(mine), np.signbit(theirs), str(number))
