@@ -101,8 +101,10 @@ def capture_more_rows(
         `None` where there is no other one, or this one says something else.
     """
     known = options.lengths.get(region_key(region))
-    count = 0 if known is None or known.general is None else _count(known.general, values)
-    if known is None or known.general is None or count <= FEWEST or known.is_closed:
+    if known is None or known.general is None or known.is_closed:
+        return None
+    count = _count(known.general, values)
+    if count <= FEWEST:
         return None
     other, known.general = known.general, None
     assert other.graph is not None and other.rows is not None

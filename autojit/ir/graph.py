@@ -102,6 +102,11 @@ class Graph:
         """Everything that must be computed: the outputs, then the written values."""
         return self.outputs + tuple(write.value for write in self.writes)
 
+    @property
+    def integers(self) -> frozenset[str]:
+        """The names of the inputs that are integers of the call's, Python's or NumPy's."""
+        return frozenset(x.name for x in self.inputs if x.spec.kind != "array" and x.spec.dtype.kind in "iu")
+
     def users(self) -> dict[str, list[Node]]:
         """The nodes that read each value, by the value's name."""
         users: dict[str, list[Node]] = {}

@@ -16,11 +16,10 @@ def narrow(graph: Graph) -> Graph:
     must be basic, its run-time integers inputs of the graph, the item must come from the graph, have the array's dtype
     and no more axes than the window, and nobody else may read the new array.
     """
-    integers = {x.name for x in graph.inputs if x.spec.kind != "array" and x.spec.dtype.kind in "iu"}
     makers = {value.name: node for node in graph.nodes for value in node.outputs}
     uses = Counter(value.name for node in graph.nodes for value in values_of(node.inputs))
     uses.update(value.name for value in values_of(graph.results))
-    writes = [_narrowed(write, makers, uses, integers) for write in graph.writes]
+    writes = [_narrowed(write, makers, uses, graph.integers) for write in graph.writes]
     gone = {id(node) for node, _ in writes if node is not None}
     if not gone:
         return graph
@@ -29,7 +28,7 @@ def narrow(graph: Graph) -> Graph:
 
 
 def _narrowed(
-    write: Write, makers: dict[str, Node], uses: Counter[str], integers: set[str]
+    write: Write, makers: dict[str, Node], uses: Counter[str], integers: frozenset[str]
 ) -> tuple[Node | None, Write]:
     """The node that is not needed any more, and the write without it."""
     node = makers.get(write.value.name) if isinstance(write.value, Value) else None

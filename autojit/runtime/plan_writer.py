@@ -6,7 +6,7 @@ import itertools
 import linecache
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -280,8 +280,7 @@ class _Writer:
             return name
         entries = write.index.entries
         index = write.index if Ellipsis in entries else Index((*entries, Ellipsis))
-        text = index.text([f"int({self.operands[operand.name]})" for operand in write.operands])
-        return f"{name}[{text.replace('aj.window_slice', 'window_slice')}]"
+        return f"{name}[{_index_text(index, [self.operands[operand.name] for operand in write.operands])}]"
 
     def _parts(self, write: Write) -> list[str]:
         """The indices of the parts that are written; none for the whole."""
@@ -368,8 +367,7 @@ class _Writer:
             index: Index = params["index"]
             if index.is_static:
                 return f"{base}[{self.constant(index.fill(()))}]"
-            text = index.text([f"int({name})" for name in step.names])
-            return f"{base}[{text.replace('aj.window_slice', 'window_slice')}]"
+            return f"{base}[{_index_text(index, step.names)}]"
         if kind == "np.transpose":
             return f"{base}.transpose({params['axes']!r})"
         if kind == "np.reshape":
@@ -413,6 +411,11 @@ class _Writer:
         plan = namespace["plan"]
         weakref.finalize(plan, linecache.cache.pop, file, None).atexit = False
         return plan, source
+
+
+def _index_text(index: Index, names: Sequence[str]) -> str:
+    """An index whose operands are integers of the call's, in a plan's text."""
+    return index.text([f"int({name})" for name in names]).replace("aj.window_slice", "window_slice")
 
 
 def complete(error: BaseException, count: int, outside: dict[str, Any], inside: dict[str, Any]) -> None:
