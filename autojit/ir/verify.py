@@ -137,6 +137,8 @@ def _fail(value: Value, what: str, graph: Graph, node: Node | None) -> NoReturn:
 def _check_writes(graph: Graph) -> None:
     inputs = {value.name for value in graph.inputs}
     written: set[str] = set()
+    numbers = {value.name for value in graph.inputs if value.spec.kind == "python"}
+    integers = graph.integers
     for write in graph.writes:
         target = write.target
         if target.name not in inputs:
@@ -145,12 +147,11 @@ def _check_writes(graph: Graph) -> None:
             raise GraphError(f"`{target.name}` is written twice", graph)
         written.add(target.name)
         have, want = write.value.spec, target.spec
-        numbers = {value.name for value in graph.inputs if value.spec.kind == "python"}
         if not symbols_of(write.parts) <= numbers or any(len(part) != want.ndim for part in write.parts):
             raise GraphError(f"`{target.name}` is written in parts that are not known", graph)
         if target.spec.kind != "array":
             raise GraphError(f"`{target.name}` is written but is not an array", graph)
-        if not {operand.name for operand in write.operands} <= graph.integers or _misses_operands(write):
+        if not {operand.name for operand in write.operands} <= integers or _misses_operands(write):
             raise GraphError(f"`{target.name}` is written where the data says", graph)
         is_whole = write.index is None and have.shape == want.shape
         if have.dtype != want.dtype or not (is_whole or (write.index is not None and _fits(have.shape, write.shape))):
