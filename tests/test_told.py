@@ -8,7 +8,9 @@ import pytest
 
 import autojit as aj
 from autojit.errors import Reason
+from autojit.explain.caches import cache_sizes
 from autojit.explain.state import PlanInfo, left_of, unused_of
+from autojit.explain.text import pace
 from autojit.launch.findings import Findings
 from autojit.launch.report_page import to_page
 from autojit.launch.spots import Spot, by_cause
@@ -281,3 +283,40 @@ def test_a_page_shows_few_places_and_folds_the_others(monkeypatch):
         above, _, below = to_page(findings).partition("<details>")
         assert above.count("<b>effect</b>") == 5 and below.count("<b>effect</b>") == folded
         assert (f"<summary>{folded} more</summary>" in below) == bool(folded)
+
+
+def cache(folder, level, kind, size):
+    folder.mkdir(parents=True)
+    for name, said in (("level", level), ("type", kind), ("size", size)):
+        (folder / name).write_text(f"{said}\n")
+
+
+def test_sizes_of_caches(tmp_path):
+    cache(tmp_path / "index0", 1, "Data", "48K")
+    cache(tmp_path / "index1", 1, "Instruction", "64M")
+    cache(tmp_path / "index2", 2, "Unified", "2048K")
+    cache(tmp_path / "index3", 3, "Unified", "32M")
+    cache(tmp_path / "index4", 4, "Unified", "much")
+    assert cache_sizes(str(tmp_path)) == (2 << 20, 32 << 20)
+    assert cache_sizes(str(tmp_path / "nowhere")) == (0, 0)
+
+
+def scaled(x, y):
+    y[:] = 2 * x
+    return x.sum()
+
+
+def test_arrays_that_caches_do_not_hold_are_told(monkeypatch):
+    small, middle, large = (np.ones((10, count)) for count in (100, 10_000, 100_000))
+    function = EAGER(scaled)
+    for x in (small, middle, large):
+        function(x, x.copy())
+    monkeypatch.setattr("autojit.explain.text.cache_sizes", lambda: (1_000_000, 10_000_000))
+    found = function.explain(small, small.copy())
+    assert [plan.nbytes for plan in found.plans] == [24_000_008, 2_400_008, 24_008]
+    assert [pace(plan).partition(": ")[0] for plan in found.plans] == [
+        "a call reads and writes 24.0 MB, more than all caches hold (10.0 MB)",
+        "a call reads and writes 2.4 MB, which a core's own cache (1.0 MB) does not hold",
+        "",
+    ]
+    assert "memory sets the pace" in str(found) and "memory sets the pace" in found.to_html()

@@ -10,7 +10,7 @@ from autojit.errors import Reason
 from autojit.explain.origin import own_line
 from autojit.explain.state import left_of
 from autojit.explain.style import fragment, hues_of, page
-from autojit.explain.text import UNDECORATED, WAITS, in_words, is_own, kept, marks_of, shown, unmeasured
+from autojit.explain.text import UNDECORATED, WAITS, in_words, is_own, kept, marks_of, pace, shown, unmeasured
 from autojit.runtime.history import milliseconds, span
 
 if TYPE_CHECKING:  # for annotations alone: an explanation shows itself with this
@@ -120,6 +120,8 @@ def _plan(plan: PlanInfo) -> str:
     speed = ""
     if plan.seconds and plan.numpy_seconds:
         speed = f"{milliseconds(plan.seconds)}, NumPy {milliseconds(plan.numpy_seconds)}"
+    if slows := pace(plan):
+        speed += f"{'<br>' if speed else ''}{escape(slows)}"
     return row(span(plan.lines), plan.state, speed, _guards(plan.guards))
 
 

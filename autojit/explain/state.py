@@ -8,6 +8,7 @@ from typing import Any
 
 from autojit.compile.persistent import disk_cache
 from autojit.errors import Reason
+from autojit.ir.graph import Graph
 from autojit.runtime.function import Controller
 from autojit.runtime.history import Guard, guards_of
 from autojit.runtime.info import memory_info
@@ -29,6 +30,8 @@ class PlanInfo:
         seconds: What a call takes, where that was measured; else 0.0.
         numpy_seconds: What it takes in NumPy, where that was measured; else 0.0.
         traps: How many calls met data that is NumPy's.
+        nbytes: Bytes of the arrays that a call reads and writes, those in between left out; of the longest ones where
+            a plan takes arrays of several lengths.
     """
 
     lines: tuple[int, int]
@@ -38,6 +41,7 @@ class PlanInfo:
     seconds: float
     numpy_seconds: float
     traps: int
+    nbytes: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain data."""
@@ -49,6 +53,7 @@ class PlanInfo:
             "seconds": self.seconds,
             "numpy_seconds": self.numpy_seconds,
             "traps": self.traps,
+            "nbytes": self.nbytes,
         }
 
 
@@ -137,7 +142,13 @@ def _plan_info(lines: tuple[int, int], plan: Plan, file: str) -> PlanInfo:
     state = "on trial" if is_trial else "native" if plan.is_native else "compiled"
     reason = None if is_trial or not plan.is_native else plan.reason
     guards = guards_of(plan.capture.prologue, file)
-    return PlanInfo(lines, state, guards, reason, plan.seconds, plan.numpy_seconds, plan.traps)
+    nbytes = _traffic(plan.graph) if plan.graph is not None else 0
+    return PlanInfo(lines, state, guards, reason, plan.seconds, plan.numpy_seconds, plan.traps, nbytes)
+
+
+def _traffic(graph: Graph) -> int:
+    read = [value.spec.nbytes for value in graph.inputs if value.spec.kind == "array"]
+    return sum(read) + sum(result.spec.nbytes for result in {id(one): one for one in graph.results}.values())
 
 
 def resources_of(controller: Controller) -> Resources:

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from autojit.errors import Reason
+from autojit.explain.caches import cache_sizes
 from autojit.explain.origin import base, own_line
 from autojit.explain.state import PlanInfo, left_of
 from autojit.runtime.history import Event, Guard, milliseconds, span
@@ -210,7 +211,21 @@ def _plan(plan: PlanInfo, guards: Iterable[Guard]) -> Iterator[str]:
         speed = f", {times}: {times_as_fast(plan.numpy_seconds / plan.seconds)} times as fast"
     traps = f", left {plan.traps} call(s) to NumPy for their data" if plan.traps else ""
     yield from wrapped(f"{span(plan.lines)}: {plan.state}{speed}{traps}", "  ", "    ")
+    if slows := pace(plan):
+        yield from wrapped(slows, "    ", "      ")
     yield from _guards(guards)
+
+
+def pace(plan: PlanInfo) -> str:
+    """Why an element costs more than in smaller arrays; "" where a core's own cache holds all, or no size is known."""
+    own, largest = cache_sizes()
+    if not own or plan.nbytes <= own:
+        return ""
+    moved = f"a call reads and writes {megabytes(plan.nbytes)}"
+    if plan.nbytes > largest:
+        return f"{moved}, more than all caches hold ({megabytes(largest)}): memory sets the pace"
+    holds = f"which a core's own cache ({megabytes(own)}) does not hold"
+    return f"{moved}, {holds}: an element takes longer than in smaller arrays"
 
 
 def _said(guards: Iterable[Guard]) -> list[Guard]:
