@@ -316,11 +316,11 @@ def test_ways_to_end(folder, end):
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_ctrl_c(folder):
     (folder / "long.py").write_text("import time\ndef f():\n    for _ in range(100): time.sleep(0.1)\nprint('go', flush=True)\nf()\n")
-    ends = []
+    ends, hears = [], lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # which a shell's background ignores
     for start in ([], ["-m", "autojit", "run"]):
-        env = {**os.environ, "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, *start, "long.py"]
-        with subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        env, command = {**os.environ, "PYTHONPATH": str(ROOT)}, [sys.executable, *start, "long.py"]
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "preexec_fn": hears}
+        with subprocess.Popen(command, cwd=folder, env=env, text=True, **streams) as process:
             assert process.stdout.readline() == "go\n"
             time.sleep(0.3)
             process.send_signal(signal.SIGINT)
