@@ -169,7 +169,7 @@ def main() -> int:
     parser.add_argument("--policies", default="eager,measured", help="with commas between them")
     options = parser.parse_args()
     sys.stdout = io.StringIO()
-    warnings.simplefilter("ignore", RuntimeWarning)
+    warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's floating point warnings, which plans do not repeat
     warnings.filterwarnings("error", category=aj.AutojitWarning)
     warnings.filterwarnings("ignore", r"autojit \[too-many-plans\]", aj.AutojitWarning)  # that many kinds of calls come is the point
     soak = Soak(options.seed, tuple(options.policies.split(",")))

@@ -243,7 +243,7 @@ def test_factors_of_what_has_a_lower_rank_are_numpys():
 
 
 def test_functions_of_scipy_that_draw_are_no_pure_ones():
-    linalg = pytest.importorskip("scipy.linalg")
+    linalg = pytest.importorskip("scipy.linalg", reason="SciPy is optional")
 
     def noisy(a):
         found = linalg.logm(a)

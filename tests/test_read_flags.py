@@ -227,7 +227,7 @@ def cached(n):
 
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
+    warnings.simplefilter("ignore")  # autojit's, that it reads no such object: how it is called is tested
     cached = aj.autocluster(cached)
 
 

@@ -386,7 +386,7 @@ def test_arguments_that_numpy_refuses():
     for function in (none, set_none, set_empty, set_bools):
         compare(function, lambda: (np.arange(3.0),))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)  # NumPy's, of such an index
         compare(set_bool, lambda: (np.arange(3.0),))
     compare(put, lambda: (np.zeros(3), np.array([1], np.uint64)), lambda: (np.zeros(3), np.array([1])))
 

@@ -122,7 +122,7 @@ FLAT, THIRD = np.array([[1.0, 2.0], [0.5, -1.0]]), np.array([[1.0, 2.0, 3.0], [0
 )
 def test_what_is_deprecated_warns_at_each_call(function, args):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)  # that NumPy warns is what is tested below
         is_refused = outcome(function, args, {}).error is not None  # by later versions of NumPy
     if is_refused:
         check(function, *args)

@@ -39,7 +39,7 @@ def same(function, *args):
     """A call cold and warm beside NumPy, bit by bit."""
     fast = aj.autocluster(function, policy="eager")
     with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of what is infinite or NaN
         try:
             expected = function(*args)
         except Exception as error:
@@ -50,7 +50,7 @@ def same(function, *args):
             return
     for _ in range(2):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)
+            warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of what is infinite or NaN
             got = fast(*args)
         assert type(got) is type(expected) and got.dtype == expected.dtype
         np.testing.assert_array_equal(got, expected)

@@ -135,7 +135,7 @@ def test_filters_that_change_meanwhile_ask_again():
     def call():
         calls.append(1)
         if len(calls) < 3:
-            warnings.simplefilter("ignore")
+            warnings.simplefilter("ignore")  # the change that is tested
         warn("x")
 
     with warnings.catch_warnings():
@@ -145,7 +145,7 @@ def test_filters_that_change_meanwhile_ask_again():
 
 def test_filters_that_never_rest_are_told():
     def call():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # likewise
         warnings.simplefilter("error", UserWarning)
 
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""The sizes of the processor's caches: arrays that one does not hold take longer for each element."""
+"""The sizes of the processor's caches: arrays that one does not hold may take longer for each element."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 
 #: Where Linux tells of the caches of the first core, one folder each.
 _SYSTEM = "/sys/devices/system/cpu/cpu0/cache"
-#: The level up to which a core has its caches for itself.
-_OWN = 2
+#: The level up to which one core, or a few, have a cache for themselves.
+_NEAR = 2
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 @functools.cache
 def cache_sizes(system: str = _SYSTEM) -> tuple[int, int]:
-    """The bytes of the largest cache that a core has for itself, and of the largest of all; 0 where nobody tells."""
+    """The bytes of the second-level cache, and of the largest of all; 0 where nobody tells."""
     sizes = [found for folder in Path(system).glob("index*") if (found := _size(folder))]
-    own = max((size for level, size in sizes if level <= _OWN), default=0)
-    return own, max((size for _, size in sizes), default=0)
+    near = max((size for level, size in sizes if level <= _NEAR), default=0)
+    return near, max((size for _, size in sizes), default=0)
 
 
 def _size(folder: Path) -> tuple[int, int] | None:

@@ -217,15 +217,15 @@ def _plan(plan: PlanInfo, guards: Iterable[Guard]) -> Iterator[str]:
 
 
 def pace(plan: PlanInfo) -> str:
-    """Why an element costs more than in smaller arrays; "" where a core's own cache holds all, or no size is known."""
-    own, largest = cache_sizes()
-    if not own or plan.nbytes <= own:
+    """Why an element may cost more than in smaller arrays; "" where the L2 cache holds all, or none is known."""
+    near, largest = cache_sizes()
+    if not near or plan.nbytes <= near:
         return ""
     moved = f"a call reads and writes {megabytes(plan.nbytes)}"
+    holds = f"the L2 cache ({megabytes(near)}) does not hold"
     if plan.nbytes > largest:
-        return f"{moved}, more than all caches hold ({megabytes(largest)}): memory sets the pace"
-    holds = f"which a core's own cache ({megabytes(own)}) does not hold"
-    return f"{moved}, {holds}: an element takes longer than in smaller arrays"
+        holds = f"no cache holds (at most {megabytes(largest)})"
+    return f"{moved}, which {holds}: an element may take longer than in smaller arrays"
 
 
 def _said(guards: Iterable[Guard]) -> list[Guard]:
